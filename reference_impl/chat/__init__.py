@@ -1,0 +1,1 @@
+"""How a conversation becomes a prompt: markup, tool descriptions and their encoding into token ids."""

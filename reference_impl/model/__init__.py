@@ -1,0 +1,1 @@
+"""The model of the reference implementation: transformer, vision encoder, weight loading; plain torch."""
