@@ -1,0 +1,99 @@
+"""The paged key-value cache and the two attention callables that read and write it.
+
+Letters as in `model/transformer.py`, and: S positions attended to (a whole number of blocks),
+C chunks of BLOCK positions in one prefill pass, G = H / KV query heads that share one key/value head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own name
+from torch import Tensor
+
+from reference_impl.engine.blocks import BLOCK
+
+
+class KeyValueCache:
+    """Keys and values of all layers, addressed by block; block 0 takes the writes of padding rows."""
+
+    def __init__(
+        self,
+        *,
+        layers: int,
+        kv_heads: int,
+        head_dim: int,
+        blocks: int,
+        device: torch.device,
+        dtype: torch.dtype,
+    ) -> None:
+        self.kv_heads = kv_heads
+        self.head_dim = head_dim
+        shape = (layers, (blocks + 1) * BLOCK, kv_heads * head_dim)
+        self.keys = torch.zeros(shape, device=device, dtype=dtype)
+        self.values = torch.zeros(shape, device=device, dtype=dtype)
+
+    def write(self, layer: int, slots: Tensor, k: Tensor, v: Tensor) -> None:
+        """Store k, v [B,KV,T,hd] at `slots` Long[B*T] (block * BLOCK + offset)."""
+        width = self.kv_heads * self.head_dim
+        self.keys[layer].index_copy_(0, slots, k.transpose(1, 2).reshape(-1, width))
+        self.values[layer].index_copy_(0, slots, v.transpose(1, 2).reshape(-1, width))
+
+    def read(self, layer: int, table: Tensor, rows: int) -> tuple[Tensor, Tensor]:
+        """The blocks of `table` Long[rows * S/BLOCK] as keys and values, each [rows,KV,S,hd]."""
+        return self._gather(self.keys[layer], table, rows), self._gather(self.values[layer], table, rows)
+
+    def _gather(self, pool: Tensor, table: Tensor, rows: int) -> Tensor:
+        taken = pool.view(-1, BLOCK * self.kv_heads * self.head_dim).index_select(0, table)
+        return taken.view(rows, -1, self.kv_heads, self.head_dim).transpose(1, 2)
+
+
+def attend(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """Grouped attention without copying keys: q [B,H,T,hd], keys/values [B,KV,S,hd], mask [B,1,G*T,S]."""
+    batch, heads, length, width = q.shape
+    kv_heads = keys.shape[1]
+    grouped = q.reshape(batch, kv_heads, heads // kv_heads * length, width)
+    mixed = F.scaled_dot_product_attention(grouped, keys, values, attn_mask=mask)
+    return mixed.reshape(batch, heads, length, width)
+
+
+@dataclass(slots=True)
+class DecodeAttention:
+    """One new position for each of B sequences. slots Long[B], table Long[B*S/BLOCK], mask [B,1,G,S]."""
+
+    cache: KeyValueCache
+    slots: Tensor
+    table: Tensor
+    mask: Tensor
+
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Write the new keys and values, then attend to everything up to them."""
+        self.cache.write(layer, self.slots, k, v)
+        keys, values = self.cache.read(layer, self.table, q.shape[0])
+        return attend(q, keys, values, self.mask)
+
+
+@dataclass(slots=True)
+class PrefillAttention:
+    """C chunks of BLOCK positions, in runs that belong to one sequence each.
+
+    Every chunk is a batch row of its own whose queries number exactly BLOCK, so a position's result is the
+    same whichever chunks are computed beside it. runs holds (first row, past row, table Long[S/BLOCK],
+    mask [rows,1,G*BLOCK,S]); slots is Long[C*BLOCK].
+    """
+
+    cache: KeyValueCache
+    slots: Tensor
+    runs: list[tuple[int, int, Tensor, Tensor]]
+
+    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Write all chunks' keys and values, then attend run by run."""
+        self.cache.write(layer, self.slots, k, v)
+        parts = []
+        for first, past, table, mask in self.runs:
+            keys, values = self.cache.read(layer, table, 1)
+            rows = past - first
+            keys, values = keys.expand(rows, -1, -1, -1), values.expand(rows, -1, -1, -1)
+            parts.append(attend(q[first:past], keys, values, mask))
+        return torch.cat(parts) if len(parts) > 1 else parts[0]
