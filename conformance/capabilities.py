@@ -1,0 +1,43 @@
+"""What the endpoint offers: declared by its operator, or found out from what it answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from conformance.cases import Case
+
+KIND = "capability"  # cases of this kind ask once for what a capability would serve
+State = Literal["yes", "no", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """Whether a capability is there, and how that is known."""
+
+    state: State
+    source: str
+
+
+def discover(declared: Mapping[str, bool], cases: Iterable[Case], others: Iterable[str]) -> dict[str, Capability]:
+    """The state of every capability that was declared, asked for, or is needed by some requirement (`others`)."""
+    found = {name: Capability("unknown", "neither declared nor asked for") for name in others}
+    for case in cases:
+        if case.kind == KIND:
+            found[str(case.data["capability"])] = _from_answers(case)
+    for name, offered in declared.items():
+        found[name] = Capability("yes" if offered else "no", "declared by the operator")
+    return dict(sorted(found.items()))
+
+
+def _from_answers(case: Case) -> Capability:
+    statuses = sorted({x.status for x in case.exchanges})
+    if case.data.get("shown") is not None:  # the probe looked for more than a status, such as thinking text
+        shown = bool(case.data["shown"])
+        return Capability("yes" if shown else "no", f"{'seen' if shown else 'not seen'} when asked for")
+    if any(x.ok for x in case.exchanges):
+        return Capability("yes", "served when asked for")
+    if all(400 <= status < 500 and status not in (401, 403, 408, 429) for status in statuses):
+        return Capability("no", f"refused with {', '.join(map(str, statuses))} when asked for")
+    return Capability("unknown", f"asked for, answered with {', '.join(map(str, statuses))}")

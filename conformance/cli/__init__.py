@@ -1,0 +1,50 @@
+"""The command line: `conformance COMMAND`, one module per command.
+
+Exit statuses are pytest's: 0 conformant, 1 non-conformant, 2 interrupted, 3 the suite failed, 4 wrong usage,
+5 not enough was judged.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+import conformance
+from conformance.cli.trouble import guarded
+
+COMMANDS = {
+    "run": "conformance.cli.run",
+    "plan": "conformance.cli.plan",
+    "judge": "conformance.cli.judge",
+    "list": "conformance.cli.listing",
+    "explain": "conformance.cli.explain",
+    "report": "conformance.cli.report",
+}
+
+
+class Commands(click.Group):
+    """Imports a command's module only when it is called: `--help` of one must not load torch or schemathesis."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, in the order in which people need them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[name]).command
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(conformance.__version__, prog_name="conformance")
+def cli() -> None:
+    """Certify a chat-completions endpoint against its vendor's own API document."""
+
+
+def main() -> None:
+    """Entry point: usage errors end with 4, interrupts with 2, failures of the suite with 3, never a traceback."""
+    sys.exit(guarded(cli))

@@ -1,0 +1,94 @@
+"""One certification: plan, preflight, probes, judgement, record, reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+
+import reports
+import spec
+from conformance.plan import Plan, make_plan
+from conformance.plugin import make_session
+from conformance.preflight import Preflight, preflight
+from conformance.record import Ending, build
+from conformance.results import judge_folder, requirement_rows
+from conformance.session import run_probes
+from conformance.settings import Settings
+from conformance.wire.budget import Budget
+from spec.model import Profile
+
+
+def now() -> str:
+    """The time in UTC, as the record writes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def run(settings: Settings, *watchers: Any, on_plan: Callable[[Plan], None] = lambda plan: None) -> dict[str, Any]:
+    """Certify a target; returns the record, which is also in the run's folder beside the evidence.
+
+    Raises `spec` errors for an unusable specification and RuntimeError when the probes cannot be collected.
+    """
+    started, clock = now(), time.monotonic()
+    settings.out.mkdir(parents=True, exist_ok=True)
+    settings.write()
+    profile = spec.load_profile(settings.profile, settings.spec_dir)
+    plan = make_plan(settings)
+    on_plan(plan)
+    ending = Ending()
+    first = _preflight(settings, profile)
+    if not first.go:
+        ending = Ending(sentence=first.sentence, unusable=True)
+    else:
+        code = run_probes(settings, *watchers)
+        if code is pytest.ExitCode.INTERRUPTED:
+            ending = Ending(interrupted=True)
+        elif code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
+            raise RuntimeError(f"the probes ended with pytest's status {int(code)}")
+    return conclude(settings, profile, plan, started, time.monotonic() - clock, ending)
+
+
+def _preflight(settings: Settings, profile: Profile) -> Preflight:
+    session = make_session(settings, profile)
+    try:
+        return preflight(session, profile)
+    finally:
+        session.client.close()
+        session.exchanges.close()
+        session.cases.close()
+
+
+def conclude(
+    settings: Settings,
+    profile: Profile,
+    plan: Plan,
+    started: str,
+    wall_s: float,
+    ending: Ending,
+    waived: Mapping[str, str] | None = None,
+    waivers: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Judge what is in the run's folder, and write the record and its renderings."""
+    judged = judge_folder(settings.out, profile, settings.target.capabilities)
+    spent = Budget(settings.out / "budget.json", settings.caps).read()
+    if spent.stopped:
+        ending = replace(ending, stopped=spent.stopped)
+    rows = requirement_rows(judged, profile, settings, waived or {}, scope(settings, profile, plan))
+    record = build(settings, profile, judged, rows, spent, started, now(), wall_s, ending, waivers)
+    reports.write_results(settings.out, record)
+    reports.render(settings.out)
+    return record
+
+
+def scope(settings: Settings, profile: Profile, plan: Plan) -> list[str]:
+    """The requirements that a run answers for: all that is promised, or the part that was asked for."""
+    if settings.only:
+        return [name for name in profile.promises if any(fnmatchcase(name, glob) for glob in settings.only)]
+    if settings.effort == "smoke":
+        return [name for name in profile.promises if name in plan.requirements]
+    return list(profile.promises)

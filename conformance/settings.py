@@ -1,0 +1,59 @@
+"""One run's settings, written to its folder so that every worker process reads the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.probe import Effort
+from conformance.target import Target
+from conformance.wire.budget import Caps
+from conformance.wire.limits import Limits
+
+SETTINGS = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that decides what a run sends and how it is judged."""
+
+    profile: str
+    target: Target
+    out: Path
+    seed: int = 0
+    effort: Effort = "standard"
+    only: tuple[str, ...] = ()
+    workers: int = 1
+    shard: tuple[int, int] = (1, 1)
+    strict: bool = False
+    caps: Caps = field(default_factory=Caps)
+    limits: Limits = field(default_factory=Limits)
+    spec_dir: Path | None = None
+    resume: bool = False
+    command: str = "conformance run"
+
+    def write(self) -> None:
+        """Write `run.json` into the run's folder (no secret is part of it)."""
+        text = json.dumps(asdict(self), indent=1, default=str)
+        (self.out / SETTINGS).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Settings:
+        """The settings a run was started with."""
+        raw: Mapping[str, Any] = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        target = {**raw["target"], "secret_headers": tuple(raw["target"]["secret_headers"])}
+        return cls(
+            **{
+                **raw,
+                "target": Target(**target),
+                "out": folder,
+                "only": tuple(raw["only"]),
+                "shard": (raw["shard"][0], raw["shard"][1]),
+                "caps": Caps(**raw["caps"]),
+                "limits": Limits(**raw["limits"]),
+                "spec_dir": Path(raw["spec_dir"]) if raw["spec_dir"] else None,
+            }
+        )

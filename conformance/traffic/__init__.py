@@ -1,0 +1,1 @@
+"""Requests: builders for what the document allows, and single defects that it forbids."""
