@@ -19,7 +19,7 @@ from spec.model import Promise
 PASSING_TROUBLE = frozenset({408, 425, 429, 502, 503, 504})
 
 
-def shortened(value: Any, size: int = 160) -> str:
+def shortened(value: object, size: int = 160) -> str:
     """A value as the report shows it, no longer than `size` characters."""
     text = repr(value)
     return text if len(text) <= size else text[: size - 1] + "…"
@@ -53,8 +53,9 @@ def prompt_tokens_of(x: Exchange) -> int:
 
 def outcome_of(x: Exchange) -> tuple[str, str, Any, tuple[tuple[Any, Any], ...]]:
     """What the first choice says: content, reasoning, finish reason, calls (without their ids)."""
-    first = reply_in(x).first
-    return first.content, first.reasoning, first.finish_reason, tuple((c.name, c.arguments) for c in first.calls)
+    one = reply_in(x).first
+    calls = tuple((call.name, call.arguments) for call in one.calls)
+    return one.content, one.reasoning, one.finish_reason, calls
 
 
 def steady_outcome(control: Sequence[Exchange]) -> tuple[str, str, Any, tuple[tuple[Any, Any], ...]]:
@@ -77,7 +78,9 @@ def refused(x: Exchange) -> Violation | None:
     if x.status == 200:
         return None
     body = x.received.body[:300].decode("utf-8", "replace") if x.received else ""
-    return Violation("a request that the document allows is refused", "status 200", f"{x.status} {body}", (x.id,))
+    return Violation(
+        "a request that the document allows is refused", "status 200", f"{x.status} {body}", (x.id,)
+    )
 
 
 @case_law("", kind="accepted")
