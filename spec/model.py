@@ -5,9 +5,27 @@ Nothing here knows a vendor. `spec.loader` fills these from the YAML files and r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from spec.keywords import keyword_holds
+from spec.paths import Items, Member, Step, When, select
+
+__all__ = [
+    "Basis",
+    "Constraint",
+    "Items",
+    "Judge",
+    "Level",
+    "Member",
+    "Part",
+    "Profile",
+    "Promise",
+    "Requirement",
+    "Step",
+    "When",
+]
 
 Level = Literal["must", "should", "may"]
 Basis = Literal["stated", "example", "implied", "reading"]
@@ -39,7 +57,7 @@ class Promise:
     """One vendor's commitment to one requirement.
 
     `places` are ids of the vendor's `document.yaml`; `where` is the same for people. `because` says why no
-    other reading is possible (an implied `must`) or which reading is taken (`reading`, with its id).
+    other reading is possible (an implied `must`) or why this one is taken (`reading`, an id of `readings.yaml`).
     """
 
     requirement: str
@@ -49,29 +67,7 @@ class Promise:
     where: str
     params: Mapping[str, Any] = field(default_factory=dict)
     because: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """Path step: the member `name` of an object."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """Path step: every item of an array."""
-
-
-@dataclass(frozen=True, slots=True)
-class When:
-    """Path step: stay only where the object's member `member` equals `value` (a union's branch)."""
-
-    member: str
-    value: Any
-
-
-Step = Member | Items | When
+    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +83,17 @@ class Constraint:
     keyword: str
     value: Any
     schema: Mapping[str, Any]
+    #: Where the request has a value at this path, the document leaves the reply's shape open.
+    unless: tuple[Step, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    def targets(self, instance: Any) -> Iterator[tuple[str, Any]]:
+        """Every (JSON pointer, value) of `instance` that the constraint is about."""
+        return select(instance, self.path)
+
+    def holds(self, value: Any) -> bool:
+        """Whether one target keeps the constraint; a value of a type the keyword is not about does."""
+        return keyword_holds(self.keyword, self.value, value, self.schema)
 
 
 @dataclass(frozen=True, slots=True)
