@@ -29,7 +29,8 @@ class PackedLinear(nn.Module):
 
 def packing_available() -> bool:
     """Whether this torch build can pack weights; without it plain linears and padding are used."""
-    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    built_in: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return built_in and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
 def pack_linears(module: nn.Module) -> None:
