@@ -23,6 +23,13 @@ def tool_signature(function: Schema) -> str:
     return f"{line} // {description}" if description else line
 
 
+def json_request(schema: Schema | None = None) -> str:
+    """The sentence that asks for JSON, as the built-in model was trained on it; for a system message."""
+    if schema is None:
+        return "Answer only with a JSON object."
+    return f"Answer only with JSON of this form: {_type(schema)}"
+
+
 def _parameters(schema: object) -> str:
     if not schema:
         return "()"

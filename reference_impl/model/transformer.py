@@ -94,7 +94,7 @@ class ModelConfig:
 def rotary_frequencies(config: ModelConfig) -> Tensor:
     """Angle per position of each rotated pair, in radians: Float[hd/2]."""
     exponent = torch.arange(0, config.head_dim, 2, dtype=torch.float32) / config.head_dim
-    plain = 1.0 / config.rope_theta**exponent
+    plain: Tensor = 1.0 / config.rope_theta**exponent
     scaling = config.rope_scaling
     if scaling is None:
         return plain

@@ -1,0 +1,189 @@
+"""The training run: fresh dialogues all the time, text and pictures together, for a given number of minutes.
+
+Matrices are trained with Muon and everything else with AdamW. The learning rate warms up, stays, and falls over the
+last third of the time; what is exported is a running average of the weights, which is usable at any moment.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from reference_impl.model.transformer import ModelConfig, Transformer, causal_attention
+from reference_impl.model.vision import VisionConfig, VisionEncoder
+from reference_impl.training.corpus import Example, examples, plain_texts
+from reference_impl.training.export import CONFIG, export, initialise
+from reference_impl.training.tokenizer import train_tokenizer
+
+POOL = 4096
+"""Dialogues that are sorted by length together, so that a batch has little padding."""
+
+LONGEST = 2048
+"""Tokens of the longest dialogue in training; attention is computed in full, so memory grows with the square."""
+
+MATRIX_RATE, OTHER_RATE = 0.02, 0.004
+WARM_UP_STEPS = 60
+STEADY_SHARE = 0.62
+AVERAGE_DECAY = 0.995
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One run. ``batch_tokens`` is the size of a step; ``export_minutes`` the time between exports."""
+
+    minutes: float
+    out: Path
+    seed: int = 1
+    device: str = "cpu"
+    batch_tokens: int = 3072
+    export_minutes: float = 10.0
+    compiled: bool = True
+
+
+@dataclass(slots=True)
+class Batch:
+    """B padded dialogues: ids and learn [B,T], pictures [N,3,64,64], and where their vectors go [B,T]."""
+
+    ids: Tensor
+    learn: Tensor
+    pictures: Tensor | None
+    places: Tensor
+
+
+def train(settings: Settings, report: Callable[[str], None] = print) -> None:
+    """Run and export to ``settings.out``."""
+    torch.manual_seed(settings.seed)
+    tokenizer = train_tokenizer(plain_texts(settings.seed, 8000), CONFIG["vocab_size"])
+    transformer, vision = _fresh_model(settings)
+    parts = nn.ModuleList([transformer, vision])
+    average = [parameter.detach().clone() for parameter in parts.parameters()]
+    optimizers = _optimizers(parts)
+    hidden = torch.compile(transformer, dynamic=True) if settings.compiled else transformer
+    report(f"{sum(p.numel() for p in parts.parameters()) / 1e6:.2f} M parameters")
+
+    started = exported = time.monotonic()
+    step = seen = learned = 0
+    smooth = 0.0
+    for batch in _batches(settings, tokenizer):
+        elapsed = time.monotonic() - started
+        share = elapsed / (60 * settings.minutes)
+        if share >= 1:
+            break
+        _set_rates(optimizers, step, share)
+        with torch.autocast(settings.device.split(":")[0], torch.bfloat16):
+            loss = _loss(batch, transformer, vision, hidden)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(parts.parameters(), 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        decay = min(AVERAGE_DECAY, (step + 1) / (step + 10))
+        torch._foreach_lerp_(average, [p.detach() for p in parts.parameters()], 1 - decay)
+
+        if step == 0:  # the first step compiles, which takes a minute that is no training
+            started = exported = time.monotonic()
+        step += 1
+        seen += batch.ids.numel()
+        learned += int(batch.learn.sum())
+        smooth = loss.item() if step == 1 else 0.97 * smooth + 0.03 * loss.item()
+        if step % 50 == 0:
+            elapsed = time.monotonic() - started
+            report(
+                f"step {step} at {elapsed:.0f} s: loss {smooth:.4f}, {seen / 1e6:.2f} M tokens seen, "
+                f"{learned / 1e6:.2f} M learned, {seen / elapsed:.0f} tokens/s"
+            )
+        if time.monotonic() - exported > 60 * settings.export_minutes:
+            exported = time.monotonic()
+            _export(settings.out, parts, average, tokenizer)
+            report(f"exported at step {step}")
+    _export(settings.out, parts, average, tokenizer)
+    report(
+        f"done: {step} steps, {seen / 1e6:.2f} M tokens seen, {learned / 1e6:.2f} M learned, loss {smooth:.4f}"
+    )
+
+
+def _fresh_model(settings: Settings) -> tuple[Transformer, VisionEncoder]:
+    generator = torch.Generator().manual_seed(settings.seed)
+    transformer = Transformer(ModelConfig.from_hf(CONFIG))
+    vision = VisionEncoder(VisionConfig.from_hf(CONFIG["vision_config"]))
+    initialise(transformer, transformer.config.layers, generator)
+    initialise(vision, vision.config.layers, generator)
+    return transformer.to(settings.device), vision.to(settings.device)
+
+
+def _optimizers(parts: nn.Module) -> list[torch.optim.Optimizer]:
+    matrices, others = [], []
+    for name, parameter in parts.named_parameters():
+        hidden_matrix = parameter.ndim == 2 and "embed" not in name and "position" not in name
+        (matrices if hidden_matrix else others).append(parameter)
+    return [
+        torch.optim.Muon(matrices, lr=MATRIX_RATE, momentum=0.95, weight_decay=0.01),
+        torch.optim.AdamW(others, lr=OTHER_RATE, betas=(0.9, 0.98), weight_decay=0.0),
+    ]
+
+
+def _set_rates(optimizers: list[torch.optim.Optimizer], step: int, share: float) -> None:
+    factor = min(1.0, (step + 1) / WARM_UP_STEPS)
+    if share > STEADY_SHARE:
+        factor *= max(0.02, (1 - share) / (1 - STEADY_SHARE))
+    for optimizer, rate in zip(optimizers, (MATRIX_RATE, OTHER_RATE), strict=True):
+        for group in optimizer.param_groups:
+            group["lr"] = rate * factor
+
+
+def _loss(
+    batch: Batch, transformer: Transformer, vision: VisionEncoder, hidden: Callable[..., Tensor]
+) -> Tensor:
+    """Mean cross entropy, in nats, over the tokens to be learned."""
+    x = transformer.embed(batch.ids)  # [B,T,D]
+    if batch.pictures is not None:
+        vectors = vision(batch.pictures).flatten(0, 1)  # [N*16,D]
+        x = x.masked_scatter(batch.places.unsqueeze(-1), vectors.to(x.dtype))
+    positions = torch.arange(batch.ids.shape[1], device=x.device).expand(batch.ids.shape)
+    states = hidden(x, positions, causal_attention)[:, :-1]
+    wanted = batch.learn[:, 1:]
+    return F.cross_entropy(transformer.logits(states[wanted]), batch.ids[:, 1:][wanted])
+
+
+def _batches(settings: Settings, tokenizer: Tokenizer) -> Iterator[Batch]:
+    source = examples(settings.seed, tokenizer, LONGEST)
+    rng = random.Random(settings.seed)  # noqa: S311 - an order, not a secret
+    while True:
+        pool = sorted((next(source) for _ in range(POOL)), key=lambda made: len(made.ids))
+        groups: list[list[Example]] = [[]]
+        for made in pool:
+            if groups[-1] and (len(groups[-1]) + 1) * len(made.ids) > settings.batch_tokens:
+                groups.append([])
+            groups[-1].append(made)
+        rng.shuffle(groups)
+        for group in groups:
+            yield _padded(group, settings.device)
+
+
+def _padded(group: list[Example], device: str) -> Batch:
+    width = max(len(made.ids) for made in group)
+    ids = torch.zeros(len(group), width, dtype=torch.long)
+    learn = torch.zeros(len(group), width, dtype=torch.bool)
+    places = torch.zeros(len(group), width, dtype=torch.bool)
+    for row, made in enumerate(group):
+        ids[row, : len(made.ids)] = torch.tensor(made.ids)
+        learn[row, : len(made.ids)] = torch.tensor(made.learn)
+        for start, stop in made.places:
+            places[row, start:stop] = True
+    pictures = [picture for made in group for picture in made.pictures]
+    stacked = torch.stack(pictures).to(device) if pictures else None
+    return Batch(ids.to(device), learn.to(device), stacked, places.to(device))
+
+
+def _export(out: Path, parts: nn.ModuleList, average: list[Tensor], tokenizer: Tokenizer) -> None:
+    averaged = iter(average)
+    states = [{name: next(averaged) for name, _ in part.named_parameters()} for part in parts]
+    export(out, states[0], states[1], tokenizer)
