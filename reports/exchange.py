@@ -1,4 +1,4 @@
-"""One recorded exchange as a report reads it: bytes, headers, events and times of a line of `exchanges.jsonl`."""
+"""One recorded exchange as a report reads it: the bytes, headers, events and times of its record."""
 
 from __future__ import annotations
 

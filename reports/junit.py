@@ -7,8 +7,10 @@ skipped with its reason; a warning passes and says so in its output.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from reports.optional import needed
@@ -18,6 +20,7 @@ from reports.wording import VERDICT_WORDS, by_topic, counts_sentence, headline, 
 
 if TYPE_CHECKING:
     from junitparser import TestCase, TestSuite
+    from junitparser.junitparser import FinalResult
 
 _LONGEST = 4_000
 
@@ -59,8 +62,10 @@ def _describe(run: Run, suite: TestSuite) -> None:
         suite.add_property(name, for_xml(value))
 
 
-def _case(junit: Any, run: Run, row: dict[str, Any]) -> TestCase:
-    case: TestCase = junit.TestCase(for_xml(row["id"]), classname=for_xml(f"{run.results['profile']}.{row['topic']}"))
+def _case(junit: ModuleType, run: Run, row: Mapping[str, Any]) -> TestCase:
+    case: TestCase = junit.TestCase(
+        for_xml(row["id"]), classname=for_xml(f"{run.results['profile']}.{row['topic']}")
+    )
     case.time = 0
     properties = junit.Properties()  # junitparser's TestCase has no add_property of its own
     for name, value in (
@@ -72,12 +77,14 @@ def _case(junit: Any, run: Run, row: dict[str, Any]) -> TestCase:
         ("scored", str(row.get("scored", True)).lower()),
     ):
         properties.add_property(junit.Property(name, for_xml(value)))
-    case.append(properties)
+    case._elem.append(properties._elem)
     said = f"{VERDICT_WORDS[row['verdict']][0]}: {row.get('why') or row['title']}"
     verdict = row["verdict"]
     if verdict == "fail" and row.get("scored", True):
         case.result = [_result(junit.Failure, said, row)]
-    elif verdict == "error" or (verdict == "inconclusive" and row["level"] == "must" and row.get("scored", True)):
+    elif verdict == "error" or (
+        verdict == "inconclusive" and row["level"] == "must" and row.get("scored", True)
+    ):
         case.result = [_result(junit.Error, said, row)]
     elif verdict in ("inconclusive", "not_exercised", "not_applicable", "waived"):
         case.result = [_result(junit.Skipped, said, row)]
@@ -86,7 +93,7 @@ def _case(junit: Any, run: Run, row: dict[str, Any]) -> TestCase:
     return case
 
 
-def _result(kind: Any, said: str, row: dict[str, Any]) -> Any:
+def _result(kind: type[FinalResult], said: str, row: Mapping[str, Any]) -> FinalResult:
     first = row["violations"][0]["message"] if row["violations"] else said
     result = kind(for_xml(shortened(first.replace("\n", " "), 300)), for_xml(row["verdict"]))
     promise = f"{row['title']}\n{level_and_basis(row)}; {row.get('where') or ''}"
@@ -94,7 +101,7 @@ def _result(kind: Any, said: str, row: dict[str, Any]) -> Any:
     return result
 
 
-def _details(row: dict[str, Any]) -> str:
+def _details(row: Mapping[str, Any]) -> str:
     parts = []
     for violation in row["violations"]:
         lines = [violation["message"]]

@@ -9,6 +9,7 @@ import json
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from reports.exchange import Exchange
@@ -49,7 +50,7 @@ class Measurements:
         spans = exchange.spans
         if len(spans) < 2:
             return
-        self.gaps.extend(max(later[0] - earlier[0], 0.0) for earlier, later in zip(spans, spans[1:], strict=False))
+        self.gaps.extend(max(later[0] - earlier[0], 0.0) for earlier, later in pairwise(spans))
         started = _first_token(exchange)
         if started is None:
             return

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 
 class MissingDependency(RuntimeError):  # noqa: N818 - it names the state, and is caught by that name
     """A library of the `report` extra is not installed; the message says how to install it."""
 
 
-def needed(module: str, purpose: str) -> Any:
+def needed(module: str, purpose: str) -> ModuleType:
     """The module, or MissingDependency with the command that installs it."""
     try:
         return import_module(module)

@@ -88,8 +88,8 @@ class Run:
     @property
     def name(self) -> str:
         """What the run is called in a table: model, profile and day."""
-        target = self.results["target"]
-        return f"{target['model'] or target['base_url']} · {self.results['profile']} · {self.results['started'][:10]}"
+        target, day = self.results["target"], self.results["started"][:10]
+        return f"{target['model'] or target['base_url']} · {self.results['profile']} · {day}"
 
     def exchanges(self) -> Iterator[Exchange]:
         """Every exchange in the order recorded, one in memory at a time.

@@ -5,19 +5,24 @@ from __future__ import annotations
 import base64
 import json
 import shlex
-from typing import Any
 
 from reports.exchange import Exchange
 from reports.text_safety import visible
 
-_SECRET = "[redacted]"
+_SECRET = "[redacted]"  # noqa: S105 - the mark that a secret was taken out
 
 # Longer bodies are left to `conformance replay`, which sends the recorded bytes.
 LONGEST_BODY = 6_000
 
 # Set by the client itself; repeating them would only be noise, or wrong.
 _LEFT_OUT = {
-    "accept", "accept-encoding", "connection", "content-length", "host", "transfer-encoding", "user-agent",
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "host",
+    "transfer-encoding",
+    "user-agent",
 }
 
 
@@ -40,7 +45,9 @@ def as_curl(exchange: Exchange) -> str | None:
     if len(body) > LONGEST_BODY:
         return None
     request = exchange.request
-    parts = [f"curl -sS -i -N -X {shlex.quote(visible(request['method']))} {shlex.quote(visible(request['url']))}"]
+    parts = [
+        f"curl -sS -i -N -X {shlex.quote(visible(request['method']))} {shlex.quote(visible(request['url']))}"
+    ]
     for name, value in _headers(exchange):
         header = shlex.quote(f"{visible(name)}: {visible(value)}")
         # The key's variable must be expanded by the shell, the rest must not.
@@ -68,21 +75,21 @@ def as_python(exchange: Exchange) -> str | None:
     lines += ["import httpx", "", "headers = {"]
     for name, value in headers:
         before, secret, _ = value.partition(_SECRET)
-        literal = f"{ascii(before)} + os.environ['API_KEY']" if secret else ascii(value)
-        lines.append(f"    {ascii(name)}: {literal},")
+        literal = f"{before!a} + os.environ['API_KEY']" if secret else ascii(value)
+        lines.append(f"    {name!a}: {literal},")
     lines.append("}")
-    value = _json_value(body)
+    parsed = _json_value(body)
     if not body:
         argument = ""
-    elif value is not None:
-        lines.append(f"body = {_python_literal(value)}")
+    elif parsed is not None:
+        lines.append(f"body = {_python_literal(parsed)}")
         argument = ", json=body"
     else:
         lines.append(f"body = {body!r}")
         argument = ", content=body"
     url = ascii(request["url"])
     lines += [
-        f"with httpx.stream({ascii(request['method'])}, {url}, headers=headers{argument}, timeout=120) as answer:",
+        f"with httpx.stream({request['method']!a}, {url}, headers=headers{argument}, timeout=120) as answer:",
         "    print(answer.status_code)",
         "    for line in answer.iter_lines():",
         "        print(line)",
@@ -90,7 +97,7 @@ def as_python(exchange: Exchange) -> str | None:
     return "\n".join(lines)
 
 
-def _json_value(body: bytes) -> Any:
+def _json_value(body: bytes) -> object:
     """The body's JSON value if sending that value again gives the same JSON, else None."""
     try:
         value = json.loads(body)
@@ -104,13 +111,13 @@ def _closed_up(body: bytes) -> bytes:
     return body.replace(b", ", b",").replace(b": ", b":")
 
 
-def _python_literal(value: Any, depth: int = 0) -> str:
+def _python_literal(value: object, depth: int = 0) -> str:
     """JSON as Python source, broken over lines where it is long, ASCII only."""
     flat = ascii(value)
     if len(flat) + 4 * depth <= 88 or not isinstance(value, dict | list) or not value:
         return flat
     pad, end = "    " * (depth + 1), "    " * depth
     if isinstance(value, dict):
-        inner = [f"{pad}{ascii(key)}: {_python_literal(item, depth + 1)},\n" for key, item in value.items()]
+        inner = [f"{pad}{key!a}: {_python_literal(item, depth + 1)},\n" for key, item in value.items()]
         return "{\n" + "".join(inner) + end + "}"
     return "[\n" + "".join(f"{pad}{_python_literal(item, depth + 1)},\n" for item in value) + end + "]"

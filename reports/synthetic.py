@@ -25,7 +25,7 @@ HOSTILE = (
     "</script><script>window.pwned=1</script>",
     "<!-- <base href='https://attacker.invalid/'> -->",
     "<style>*{display:none}</style>",
-    "=HYPERLINK(\"https://attacker.invalid\",\"x\")",
+    '=HYPERLINK("https://attacker.invalid","x")',
     "+1+cmd|' /C calc'!A0",
     "\x1b[2J\x1b]0;owned\x07\x9b31m",
     "\r\n::error title=x::owned\r\n##[error]owned",
@@ -37,14 +37,40 @@ HOSTILE = (
     "ｆｕｌｌ　日本語 🙂 العربية",
 )
 
-_WORDS = (
-    "the of and to in a is that for it as was with be by on not he his but at are this have from or had an "
-    "they which one you were all her she there would their we him been has when who will no more if out so"
-).split()
+_WORDS = [
+    "the",
+    "of",
+    "and",
+    "to",
+    "in",
+    "a",
+    "is",
+    "that",
+    "for",
+    "it",
+    "as",
+    "was",
+    "with",
+    "be",
+    "by",
+    "on",
+    "not",
+    "but",
+    "at",
+    "are",
+    "this",
+    "have",
+    "from",
+    "or",
+    "had",
+    "an",
+]
 
 
 def _prose(rng: random.Random, words: int) -> str:
-    return " ".join(rng.choice(_WORDS) + (str(rng.randrange(999)) if rng.random() < 0.1 else "") for _ in range(words))
+    return " ".join(
+        rng.choice(_WORDS) + (str(rng.randrange(999)) if rng.random() < 0.1 else "") for _ in range(words)
+    )
 
 
 def _chunk(identifier: str, created: int, delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -73,10 +99,18 @@ def _stream(rng: random.Random, text: str) -> dict[str, Any]:
         arrivals.append([round(at, 6), len(part)])
         start += len(part)
         at += rng.lognormvariate(-4.2, 0.6)
-    return {"body": b"".join(raw).decode(), "events": events, "arrivals": arrivals, "length": start, "total": at}
+    return {
+        "body": b"".join(raw).decode(),
+        "events": events,
+        "arrivals": arrivals,
+        "length": start,
+        "total": at,
+    }
 
 
-def exchange(number: int, rng: random.Random, text: str | None = None, topic: str | None = None) -> dict[str, Any]:
+def exchange(
+    number: int, rng: random.Random, text: str | None = None, topic: str | None = None
+) -> dict[str, Any]:
     """One exchange record; about half are streams. `text` is what the endpoint answers."""
     topic = topic or TOPICS[number % len(TOPICS)]
     streamed = topic == "stream" or rng.random() < 0.45
@@ -89,7 +123,10 @@ def exchange(number: int, rng: random.Random, text: str | None = None, topic: st
         **({"stream": True, "stream_options": {"include_usage": True}} if streamed else {}),
     }
     body = json.dumps(asked, ensure_ascii=False)
-    headers = [["content-type", "text/event-stream" if streamed else "application/json"], ["server", text or "synthetic"]]
+    headers = [
+        ["content-type", "text/event-stream" if streamed else "application/json"],
+        ["server", text or "synthetic"],
+    ]
     response: dict[str, Any] = {
         "status": 200, "http_version": "HTTP/1.1", "reason": "OK", "headers": headers,
         "encoding": "utf-8", "truncated": False,
@@ -102,7 +139,9 @@ def exchange(number: int, rng: random.Random, text: str | None = None, topic: st
         total = rng.lognormvariate(-0.6, 0.5)
         whole = {
             "id": f"chatcmpl-{rng.getrandbits(96):024x}", "object": "chat.completion", "model": "synthetic-1",
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}],
+            "choices": [
+                {"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}
+            ],
             "usage": {"prompt_tokens": 12, "completion_tokens": 30, "total_tokens": 42},
         }  # fmt: skip
         response["body"] = json.dumps(whole, ensure_ascii=False)
@@ -122,8 +161,16 @@ def exchange(number: int, rng: random.Random, text: str | None = None, topic: st
 
 
 _FAULTS = (
-    ("ends with one terminator", "the last event is `data: [DONE]`, once", "the last event is `data: [DONE]`, twice"),
-    ("names one id in every chunk", "chatcmpl-7f3a in all 42 chunks", "chatcmpl-7f3a in 41 chunks, chatcmpl-90bd in the last"),
+    (
+        "ends with one terminator",
+        "the last event is `data: [DONE]`, once",
+        "the last event is `data: [DONE]`, twice",
+    ),
+    (
+        "names one id in every chunk",
+        "chatcmpl-7f3a in all 42 chunks",
+        "chatcmpl-7f3a in 41 chunks, chatcmpl-90bd in the last",
+    ),
     ("counts total as prompt plus completion", "usage.total_tokens is 42", "usage.total_tokens is 44"),
     ("obeys a named tool choice", "one call of get_weather", "no call, 58 characters of text"),
 )
@@ -143,7 +190,9 @@ def _violation(rng: random.Random, number: int, exchanges: int, hostile: str | N
             {"fault": "done-duplicated", "sentence": hostile or "The terminator is written by two layers.",
              "agreement": 0.92, "citations": [hostile or "ray-project/ray#62246"]}
         ] if number % 3 == 0 else [],
-        "breaks_clients": [{"client": hostile or "pydantic-ai", "uses": ["chat", "tools"], "effect": "raises"}]
+        "breaks_clients": [
+            {"client": hostile or "pydantic-ai", "uses": ["chat", "tools"], "effect": "raises"}
+        ]
         if number % 2 == 0 else [],
     }  # fmt: skip
 
@@ -155,7 +204,7 @@ def write_run(
     hostile: bool = False,
     requirements: int = 240,
     seed: int = 0,
-    **changes: Any,
+    **changes: object,
 ) -> Path:
     """Write a whole record (`results.json`, `exchanges.jsonl`, `cases.jsonl`); returns the directory.
 
@@ -180,12 +229,14 @@ def write_run(
         "schema": 1,
         "suite": {"name": "chat-completions-conformance", "version": "0.1.0", "catalogue_sha256": "5b" * 32},
         "profile": "ark", "edition": "2026-11", "effort": "standard",
-        "target": {"base_url": "https://api.synthetic.invalid/v1", "model": HOSTILE[0] if hostile else "synthetic-1",
+        "target": {"base_url": "https://api.synthetic.invalid/v1",
+                   "model": HOSTILE[0] if hostile else "synthetic-1",
                    "models": {"vision": None, "reasoning": None}, "induce": False,
                    "capabilities": {"vision": {"state": "no", "source": "declared"}}},
-        "started": "2026-11-29T21:00:00Z", "ended": "2026-11-29T21:14:32Z", "seed": seed, "workers": 1, "only": [],
-        "command": "conformance run --profile ark --base-url https://api.synthetic.invalid/v1 --model synthetic-1 "
-                   "--api-key-env API_KEY --seed 0 --out reports-ark",
+        "started": "2026-11-29T21:00:00Z", "ended": "2026-11-29T21:14:32Z",
+        "seed": seed, "workers": 1, "only": [],
+        "command": "conformance run --profile ark --base-url https://api.synthetic.invalid/v1 "
+                   "--model synthetic-1 --api-key-env API_KEY --seed 0 --out reports-ark",
         "verdict": verdict, "exit_status": 1 if counts["fail"] else 0,
         "reason": f"{counts['fail']} promises that the document states are broken." if counts["fail"]
                   else "Every promise that the document states and that could be provoked was kept.",

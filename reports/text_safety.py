@@ -54,9 +54,21 @@ def for_markdown(text: str, limit: int | None = None) -> str:
     Every ASCII character that is not a letter, digit or space becomes a character reference, which
     CommonMark (section 6.2) never reads as structure.
     """
-    line = for_terminal(text, limit)
-    safe = "".join(c if c.isalnum() or c == " " or ord(c) > 0x7F else f"&#{ord(c)};" for c in line)
-    return f"<code>{safe}</code>"
+    return f"<code>{_as_references(for_terminal(text, limit))}</code>"
+
+
+def _as_references(line: str) -> str:
+    return "".join(c if c.isalnum() or c == " " or ord(c) > 0x7F else f"&#{ord(c)};" for c in line)
+
+
+def for_markdown_prose(text: str, limit: int | None = None) -> str:
+    """A plain sentence for Markdown, where inline code would only be in the way; nothing in it is markup.
+
+    As `for_markdown`, and a word joiner keeps names, numbers and addresses from becoming mentions and links,
+    which GitHub makes of plain text after Markdown is done.
+    """
+    # Hash, full stop, colon, at sign.
+    return re.sub(r"(&#(?:35|46|58|64);)(?=[^ ])", "\\1&#8288;", _as_references(for_terminal(text, limit)))
 
 
 def for_csv(text: str) -> str:

@@ -99,6 +99,11 @@ def by_topic(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, A
     return groups
 
 
+def topic_title(topic: str) -> str:
+    """A topic as a heading: `json` is JSON, `tool_calls` is Tool calls."""
+    return "JSON" if topic == "json" else topic.replace("_", " ").capitalize()
+
+
 def seconds(value: float | None) -> str:
     """A duration as people read it: `840 µs`, `12 ms`, `1.24 s`, `3 min 5 s`."""
     if value is None:

@@ -119,7 +119,13 @@ class _LogAxis:
         return [Tick(self.place(value), _label(value, self.unit)) for value in inside]
 
 
-_FACTORS = ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7), (1, 1.2, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8))
+_FACTORS = (
+    (1,),
+    (1, 3),
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 4, 5, 7),
+    (1, 1.2, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8),
+)
 
 
 def _label(value: float, unit: str) -> str:
@@ -156,7 +162,10 @@ def spreads(every: Sequence[Series]) -> tuple[list[Spread], list[Tick]]:
     if not every:
         return [], []
     axis = _LogAxis(
-        min(series.quantile(0.05) for series in every), max(series.quantile(0.95) for series in every), every[0].unit, WIDTH
+        min(series.quantile(0.05) for series in every),
+        max(series.quantile(0.95) for series in every),
+        every[0].unit,
+        WIDTH,
     )
     rows = []
     for series in every:
@@ -164,7 +173,16 @@ def spreads(every: Sequence[Series]) -> tuple[list[Spread], list[Tick]]:
             axis.place(series.quantile(share)) for share in (0.05, 0.25, 0.5, 0.75, 0.95)
         )
         rows.append(
-            Spread(series.name, len(series.values), low, quarter, median, three_quarters, high, _quantiles(series))
+            Spread(
+                series.name,
+                len(series.values),
+                low,
+                quarter,
+                median,
+                three_quarters,
+                high,
+                _quantiles(series),
+            )
         )
     return rows, axis.ticks()
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from reports.html.finding import citation_address
 from reports.text_safety import visible
-from reports.wording import VERDICT_WORDS, level_and_basis, seconds
+from reports.wording import VERDICT_WORDS, level_and_basis, seconds, topic_title
 
 _HERE = Path(__file__).parent
 
@@ -32,6 +32,7 @@ def environment() -> Environment:
         "citation_address": citation_address,
         "seconds": seconds,
         "promise": level_and_basis,
+        "topic_title": topic_title,
         "plural": lambda count, one, many: f"{count:,} {one if count == 1 else many}",
     }
     made.globals |= {"verdict_words": VERDICT_WORDS}
@@ -48,7 +49,13 @@ def content_policy(*, script: str | None, style: str) -> str:
     """The page's Content-Security-Policy: nothing loads, and only this very script and style apply."""
     sources = [f"script-src '{_digest(script)}'"] if script is not None else []
     return "; ".join(
-        ["default-src 'none'", *sources, f"style-src '{_digest(style)}'", "base-uri 'none'", "form-action 'none'"]
+        [
+            "default-src 'none'",
+            *sources,
+            f"style-src '{_digest(style)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
     )
 
 

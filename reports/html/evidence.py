@@ -1,4 +1,4 @@
-"""Evidence in the page: what failing findings show at once, and everything else packed to be opened on demand."""
+"""The packed evidence: exchanges compressed into the page, to be opened on demand."""
 
 from __future__ import annotations
 
@@ -54,7 +54,14 @@ class Packer:
         record = exchange.record
         position = len(self._index)
         self._index.append(
-            [exchange.id, exchange.topic, exchange.probe, exchange.status or record["end"], exchange.total_s, -1]
+            [
+                exchange.id,
+                exchange.topic,
+                exchange.probe,
+                exchange.status or record["end"],
+                exchange.total_s,
+                -1,
+            ]
         )
         nth = self._seen[exchange.probe]
         self._seen[exchange.probe] += 1

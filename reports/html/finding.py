@@ -34,7 +34,7 @@ class EvidenceBudget:
 class EventView(NamedTuple):
     """A row of the events table; `skipped` counts events left out between two rows."""
 
-    index: int
+    number: int
     at: float
     gap: float | None
     raw: str
@@ -116,10 +116,13 @@ def _violation(
     budget: EvidenceBudget,
     open_: bool,
 ) -> ViolationView:
-    expected, observed = (shortened(violation.get(side) or "", _LONGEST_BODY) for side in ("expected", "observed"))
+    expected, observed = (
+        shortened(violation.get(side) or "", _LONGEST_BODY) for side in ("expected", "observed")
+    )
     before, after = marked(expected, observed)
     named = violation["exchanges"]
-    answers, elsewhere = [], []
+    answers: list[AnswerView] = []
+    elsewhere: list[Elsewhere] = []
     for number, id_ in enumerate(named[:MOST_EXCHANGES], 1):
         exchange = kept.get(id_)
         if exchange is None:
@@ -132,7 +135,8 @@ def _violation(
             answer = _answer(exchange, offending)
             budget.left -= _size(answer)
             answers.append(answer)
-    first = kept.get(named[-1]) if named and len(named) <= MOST_EXCHANGES else kept.get(named[0]) if named else None
+    # The last exchange named is the one that shows it; the ones before it are what it is compared with.
+    first = next((kept[id_] for id_ in reversed(named[:MOST_EXCHANGES]) if id_ in kept), None)
     given = violation.get("curl")
     return ViolationView(
         message=shortened(violation["message"], 1_000),
@@ -169,9 +173,13 @@ def _answer(exchange: Exchange, offending: int | None) -> AnswerView:
     return AnswerView(
         id=exchange.id,
         status_line=exchange.status_line,
-        headers=[(name, shortened(value, 300)) for name, value in (response["headers"] if response else [])[:40]],
+        headers=[
+            (name, shortened(value, 300)) for name, value in (response["headers"] if response else [])[:40]
+        ],
         body=body or None,
-        left_out=f"{beyond:,} more bytes are in exchanges.jsonl, line with id {exchange.id}." if beyond else "",
+        left_out=f"{beyond:,} more bytes are in exchanges.jsonl, line with id {exchange.id}."
+        if beyond
+        else "",
         problem=exchange.record.get("problem") or "",
         timeline=charts.timeline(events, offending),
         events=_event_rows(events, offending),
@@ -182,7 +190,9 @@ def _event_rows(events: list[StreamEvent], offending: int | None) -> list[EventV
     """The first two events, the last three, and the neighbourhood of the offending one."""
     around = set(range(offending - 2, offending + 3)) if offending is not None else set()
     chosen = [
-        event for event in events if event.index < 2 or event.index >= len(events) - 3 or event.index in around
+        event
+        for event in events
+        if event.index < 2 or event.index >= len(events) - 3 or event.index in around
     ]
     rows: list[EventView] = []
     expected = 0

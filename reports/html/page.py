@@ -11,7 +11,13 @@ from reports.exchange import Exchange
 from reports.html import charts
 from reports.html.environment import asset, content_policy, environment
 from reports.html.evidence import Packer
-from reports.html.finding import MOST_EXCHANGES, MOST_VIOLATIONS, EvidenceBudget, RequirementView, requirement_view
+from reports.html.finding import (
+    MOST_EXCHANGES,
+    MOST_VIOLATIONS,
+    EvidenceBudget,
+    RequirementView,
+    requirement_view,
+)
 from reports.measurements import QUANTILES, Measurements
 from reports.record import Run, write_atomically
 from reports.wording import VERDICT_WORDS, by_topic, findings, headline, unjudged
@@ -116,7 +122,9 @@ def _topics(run: Run, kept: dict[str, Exchange]) -> list[Topic]:
 
 
 def _topic_words(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[verdict]} {word.lower()}" for verdict, (word, _) in VERDICT_WORDS.items() if counts[verdict])
+    return ", ".join(
+        f"{counts[verdict]} {word.lower()}" for verdict, (word, _) in VERDICT_WORDS.items() if counts[verdict]
+    )
 
 
 def _untested(run: Run) -> list[Unjudged]:
