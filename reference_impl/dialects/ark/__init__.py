@@ -1,0 +1,1 @@
+"""ARK's document: POST /api/v1/chat/completions."""

@@ -1,0 +1,1 @@
+"""Serenity Edge's document: POST /v1/chat/completions."""
