@@ -59,6 +59,7 @@ class Sampler:
         return added
 
 
+@torch.inference_mode()
 def choose(logits: Tensor, samplers: list[Sampler]) -> list[int]:
     """One token for each row of `logits` Float[rows, V] (changed in place); samplers are not told."""
     vocabulary = logits.shape[1]
