@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from reference_impl.server.pieces import Piece
+from reference_impl.server.strict_json import Json
 
 if TYPE_CHECKING:  # torch is not needed to list the faults
     from reference_impl.engine.request import GenerationRequest
+    from reference_impl.server.contract import Refused
+
+Changed = TypeVar("Changed")
 
 Hook = Literal[
-    "raw", "request", "generation", "pieces", "completion", "chunks", "usage", "refusal", "events", "broken", "body",
-    "headers", "models",
+    "raw", "request", "generation", "pieces", "completion", "chunks", "usage", "refusal", "events", "broken",
+    "body", "headers", "models",
 ]  # fmt: skip
 
 
 class Planted(Protocol):
     """One function of a fault, at one hook."""
 
-    hook: Hook
-    change: Callable[..., Any]
+    @property
+    def hook(self) -> Hook:
+        """Where it applies."""
+        ...
+
+    @property
+    def change(self) -> Callable[..., Any]:
+        """Takes the value at the hook and the exchange, and returns the value to go on with."""
+        ...
 
 
 @dataclass(slots=True)
@@ -51,7 +62,7 @@ class Exchange:
         """The request body before it is parsed."""
         return self._through("raw", body)
 
-    def request(self, data: Any) -> Any:
+    def request(self, data: Json) -> Json:
         """The parsed request before it is validated; a fault may raise Refused."""
         return self._through("request", data)
 
@@ -75,7 +86,7 @@ class Exchange:
         """Every usage object, streamed or not."""
         return self._through("usage", usage)
 
-    def refusal(self, refused: Any) -> Any:
+    def refusal(self, refused: Refused) -> Refused:
         """An error answer: `status`, `body` and `headers`."""
         return self._through("refusal", refused)
 
@@ -99,7 +110,7 @@ class Exchange:
         """The model list."""
         return self._through("models", listing)
 
-    def _through(self, hook: Hook, value: Any) -> Any:
+    def _through(self, hook: Hook, value: Changed) -> Changed:
         for fault in self.planted:
             if fault.hook == hook:
                 value = fault.change(value, self)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 
 import orjson
 from starlette.applications import Starlette
@@ -70,13 +70,13 @@ def build_app(
     async def exposition(scope: Scope, receive: Receive, send: Send) -> None:
         text = metrics.exposition()
         if text is None:
-            response = _error(dialect.errors.no_such_route("/metrics"))
+            response = _error(dialect.errors.no_such_route())
         else:
             response = Response(text, media_type="text/plain; version=0.0.4")
         await response(scope, receive, send)
 
     async def no_route(request: Request, error: Exception) -> Response:
-        return _error(dialect.errors.no_such_route(request.url.path))
+        return _error(dialect.errors.no_such_route())
 
     async def failed(request: Request, error: Exception) -> Response:
         return _error(dialect.errors.internal())

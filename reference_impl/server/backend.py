@@ -16,6 +16,7 @@ from reference_impl.engine.text import Vocabulary
 from reference_impl.model.checkpoint import LoadedModel
 from reference_impl.server.markup import Markers, ReplyParser
 from reference_impl.server.pieces import Finished, Piece
+from reference_impl.server.strict_json import Json
 
 Message = Mapping[str, Any]
 
@@ -156,6 +157,7 @@ class Backend:
             eos_ids=self.model.eos_ids,
             images=prompt.images,
             grammar=wish.grammar,
+            min_tokens=1,
         )
         generation = self.engine.submit(hooks.generation(request))
         parser = ReplyParser(self.vocabulary, self.markers, thinking=prompt.thinking, stops=wish.stops)
@@ -221,7 +223,7 @@ class Turn:
             yield Finished("tool_calls" if self._parser.completed_calls else "stop")
 
 
-def _characters(value: Any) -> int:
+def _characters(value: Json) -> int:
     """The length of all text in a JSON value."""
     if isinstance(value, str):
         return len(value)

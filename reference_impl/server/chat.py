@@ -27,13 +27,14 @@ from reference_impl.server.body import ClientGone, TooLarge, read_body, unless_g
 from reference_impl.server.contract import Chunk, Dialect, Refused, Streamed, Whole
 from reference_impl.server.fields import Invalid
 from reference_impl.server.metrics import Metrics
+from reference_impl.server.strict_json import Json
 
 _LOG = logging.getLogger("reference_impl.requests")
 
 DONE = b"data: [DONE]\n\n"
 
 
-def event(value: Any) -> bytes:
+def event(value: Json) -> bytes:
     """One server-sent event that holds a JSON value."""
     return b"data: " + orjson.dumps(value) + b"\n\n"
 
@@ -100,7 +101,7 @@ class ChatEndpoint:
             return str(refused.status)
         return "200"
 
-    async def _read(self, request: Request, receive: Receive, exchange: Exchange) -> Any:
+    async def _read(self, request: Request, receive: Receive, exchange: Exchange) -> Json:
         media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
         length = request.headers.get("content-length", "")
         body = await read_body(receive, self._dialect.body_limit, int(length) if length.isdigit() else None)
@@ -116,7 +117,7 @@ class ChatEndpoint:
         exchange.data = data if isinstance(data, dict) else {}
         return exchange.request(data)
 
-    async def _answer(self, data: Any, exchange: Exchange, sender: _Sender) -> None:
+    async def _answer(self, data: Json, exchange: Exchange, sender: _Sender) -> None:
         async with self._dialect.answer(data, exchange) as answer:
             match answer:
                 case Whole(body):
@@ -176,7 +177,7 @@ class _Sender:
         await self._respond(refused.status, headers, orjson.dumps(refused.body))
 
     async def stream(self, events: AsyncIterator[bytes]) -> None:
-        """Send events as they come; the status waits for the first, so that a failure before it has its own."""
+        """Send events as they come; the status waits for the first, so that an early failure has its own."""
         headers = self._exchange.headers({**self._headers("text/event-stream"), "cache-control": "no-cache"})
         async for data in events:
             if not self.begun:

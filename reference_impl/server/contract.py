@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from reference_impl.faults.hooks import Exchange
 from reference_impl.server.fields import Invalid
+from reference_impl.server.strict_json import Json
 
 Chunk = dict[str, Any]
 
@@ -42,7 +43,7 @@ class Errors(Protocol):
         """No key, or a wrong one."""
         ...
 
-    def no_such_route(self, path: str) -> Refused:
+    def no_such_route(self) -> Refused:
         """Nothing is served under this path."""
         ...
 
@@ -92,9 +93,13 @@ class Dialect(Protocol):
     base_path: str
     body_limit: int
     time_limit: float
-    errors: Errors
 
-    def answer(self, data: Any, exchange: Exchange) -> AbstractAsyncContextManager[Whole | Streamed]:
+    @property
+    def errors(self) -> Errors:
+        """The vendor's refusals."""
+        ...
+
+    def answer(self, data: Json, exchange: Exchange) -> AbstractAsyncContextManager[Whole | Streamed]:
         """Answer a chat request; everything it holds is freed when the context ends.
 
         Raises Invalid, Refused, PromptTooLong and QueueFull.

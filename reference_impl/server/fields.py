@@ -10,8 +10,10 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from reference_impl.server.strict_json import Json
 
-class Invalid(Exception):
+
+class Invalid(Exception):  # noqa: N818 - the request is, not the program
     """A request member is not what the document allows.
 
     `param` is its path (`tools[0].function.name`), `code` a short machine-readable reason.
@@ -24,7 +26,7 @@ class Invalid(Exception):
         self.code = code
 
 
-def describe(value: Any) -> str:
+def describe(value: Json) -> str:
     """The JSON type of a value in words, for messages."""
     if value is None:
         return "null"
@@ -37,7 +39,7 @@ def describe(value: Any) -> str:
     return "an array" if isinstance(value, list) else "an object"
 
 
-def wrong_type(param: str, expected: str, value: Any) -> Invalid:
+def wrong_type(param: str, expected: str, value: Json) -> Invalid:
     """The refusal of a value of the wrong JSON type."""
     return Invalid(f"'{param}' must be {expected}, not {describe(value)}.", param, "invalid_type")
 
@@ -45,7 +47,7 @@ def wrong_type(param: str, expected: str, value: Any) -> Invalid:
 class Fields:
     """A JSON object at a path, read member by member; every reader raises `Invalid`."""
 
-    def __init__(self, value: Any, path: str) -> None:
+    def __init__(self, value: Json, path: str) -> None:
         if not isinstance(value, dict):
             raise wrong_type(path, "an object", value)
         self.members: dict[str, Any] = value
@@ -59,7 +61,7 @@ class Fields:
         """Whether the member is there and is not null."""
         return self.members.get(name) is not None
 
-    def require(self, name: str) -> Any:
+    def require(self, name: str) -> Json:
         """The member's value, whatever its type."""
         if name not in self.members:
             raise Invalid(f"'{self.at(name)}' is required.", self.at(name), "missing_required_parameter")
@@ -97,7 +99,7 @@ class Fields:
 
     def _string(
         self,
-        value: Any,
+        value: Json,
         name: str,
         one_of: Collection[str] | None,
         min_length: int,

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
+
+Json: TypeAlias = Any
+"""What a JSON text can hold; its type is only known once it has been read."""
 
 MAX_DEPTH = 64
 MAX_VALUES = 500_000
 INT_RANGE = range(-(2**63), 2**64)
 
 
-class Malformed(ValueError):
+class Malformed(ValueError):  # noqa: N818 - what the client did
     """The body is not the JSON this server reads; the message is a sentence for the client."""
 
 
-def parse(body: bytes) -> Any:
+def parse(body: bytes) -> Json:
     """The value of a UTF-8 JSON text, or `Malformed`."""
     try:
         text = body.decode("utf-8")
@@ -72,7 +75,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _check(value: Any) -> None:
+def _check(value: Json) -> None:
     """Refuse what is too deep or too much, and strings that no UTF-8 text can hold."""
     seen = 0
     level = [value]

@@ -54,9 +54,9 @@ class ArkErrors:
         message = f"The model {model_id[:200]!r} does not exist."
         return _refused(404, message, "invalid_request_error", "model_not_found", "model")
 
-    def no_such_route(self, path: str) -> Refused:
+    def no_such_route(self) -> Refused:
         """404: nothing is served under this path."""
-        return _refused(404, f"There is no {path[:200]!r} here.", "invalid_request_error", "not_found")
+        return _refused(404, "Nothing is served under this path.", "invalid_request_error", "not_found")
 
     def wrong_method(self, method: str, allowed: Sequence[str]) -> Refused:
         """405, with Allow."""

@@ -8,6 +8,7 @@ from typing import Any
 from reference_impl.dialects.ark.messages import read_messages
 from reference_impl.dialects.ark.tools import ToolUse, read_tools
 from reference_impl.server.fields import Fields, Invalid, describe
+from reference_impl.server.strict_json import Json
 
 NO_EFFECT = (
     "seed", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "top_logprobs", "user",
@@ -51,7 +52,7 @@ class ArkRequest:
     tool_use: ToolUse = field(default_factory=ToolUse)
 
 
-def read_request(data: Any) -> ArkRequest:
+def read_request(data: Json) -> ArkRequest:
     """The request that the JSON value makes; raises Invalid."""
     if not isinstance(data, dict):
         raise Invalid(f"The body must be a JSON object, not {describe(data)}.", "", "invalid_type")

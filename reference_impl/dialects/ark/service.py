@@ -19,9 +19,10 @@ from reference_impl.faults.hooks import Exchange
 from reference_impl.server import induce
 from reference_impl.server.backend import Backend, Prompt, Turn, Wish
 from reference_impl.server.contract import Chunk, Streamed, Whole
-from reference_impl.server.fields import Invalid
 from reference_impl.server.deadline import ended_at
+from reference_impl.server.fields import Invalid
 from reference_impl.server.pieces import Finished, Piece, Reply
+from reference_impl.server.strict_json import Json
 
 JSON_WISH = {"role": "system", "content": "Answer only with JSON.", "name": None}
 
@@ -56,7 +57,7 @@ class Ark:
         return self._catalogue.describe(model)
 
     @asynccontextmanager
-    async def answer(self, data: Any, exchange: Exchange) -> AsyncIterator[Whole | Streamed]:
+    async def answer(self, data: Json, exchange: Exchange) -> AsyncIterator[Whole | Streamed]:
         """Answer one request; see `Dialect.answer`."""
         request = read_request(data)
         model = self._catalogue.get(request.model)
@@ -107,7 +108,7 @@ class Ark:
         return prompt
 
     def _grammar(self, request: ArkRequest, thinking: bool) -> str | None:
-        """Calls are well-formed and name what may be called; JSON is only wished for (row response_format)."""
+        """Calls name what may be called and are well-formed; JSON is only wished for (response_format)."""
         use = request.tool_use
         if use.mode == "none":
             return None

@@ -64,9 +64,9 @@ class SerenityEdgeErrors:
         message = f"The model {model_id[:200]!r} does not exist or is not available to this key."
         return _refused(404, message, "not_found_error", "model_not_found", "model")
 
-    def no_such_route(self, path: str) -> Refused:
+    def no_such_route(self) -> Refused:
         """404: nothing is served under this path."""
-        return _refused(404, f"There is no {path[:200]!r} here.", "not_found_error", "not_found")
+        return _refused(404, "Nothing is served under this path.", "not_found_error", "not_found")
 
     def wrong_method(self, method: str, allowed: Sequence[str]) -> Refused:
         """405, with Allow."""

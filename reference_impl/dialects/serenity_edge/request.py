@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from reference_impl.dialects.serenity_edge.messages import read_messages
 from reference_impl.dialects.serenity_edge.tools import ToolUse, read_tools
 from reference_impl.server.fields import Fields, Invalid, describe
+from reference_impl.server.strict_json import Json
 
 MAX_OUTPUT = 32_768
 DEFAULT_OUTPUT = 2_048
@@ -53,7 +54,7 @@ class SerenityEdgeRequest:
     tool_use: ToolUse = field(default_factory=ToolUse)
 
 
-def read_request(data: Any) -> SerenityEdgeRequest:
+def read_request(data: Json) -> SerenityEdgeRequest:
     """The request that the JSON value makes; raises Invalid."""
     if not isinstance(data, dict):
         raise Invalid(f"The body must be a JSON object, not {describe(data)}.", "", "invalid_type")

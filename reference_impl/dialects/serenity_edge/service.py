@@ -12,7 +12,7 @@ from reference_impl.dialects.serenity_edge import reply as shapes
 from reference_impl.dialects.serenity_edge.errors import SerenityEdgeErrors
 from reference_impl.dialects.serenity_edge.messages import image_parts, load_images
 from reference_impl.dialects.serenity_edge.models import Catalogue, SerenityEdgeModel
-from reference_impl.dialects.serenity_edge.request import JsonFormat, SerenityEdgeRequest, read_request
+from reference_impl.dialects.serenity_edge.request import SerenityEdgeRequest, read_request
 from reference_impl.engine.grammar import (
     CallableTool,
     UnsupportedSchema,
@@ -27,6 +27,7 @@ from reference_impl.server.contract import Chunk, Streamed, Whole
 from reference_impl.server.fields import Invalid
 from reference_impl.server.interleave import interleave
 from reference_impl.server.pieces import Piece, Reply
+from reference_impl.server.strict_json import Json
 
 JSON_WISH = {"role": "system", "content": "Answer only with JSON.", "name": None}
 
@@ -57,7 +58,7 @@ class SerenityEdge:
         return self._catalogue.describe(model)
 
     @asynccontextmanager
-    async def answer(self, data: Any, exchange: Exchange) -> AsyncIterator[Whole | Streamed]:
+    async def answer(self, data: Json, exchange: Exchange) -> AsyncIterator[Whole | Streamed]:
         """Answer one request; see `Dialect.answer`."""
         request = read_request(data)
         model = self._catalogue.get(request.model)
