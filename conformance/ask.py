@@ -15,8 +15,9 @@ import pytest
 
 from conformance.cases import Case
 from conformance.judge import Finding, Judge
-from conformance.target import Target
-from conformance.wire.budget import Budget, BudgetSpent
+from conformance.reply import reply_of
+from conformance.target import Prices, Target
+from conformance.wire.budget import Amount, Budget, BudgetSpent
 from conformance.wire.client import Call, Client, Stamp
 from conformance.wire.exchange import Exchange
 from conformance.wire.journal import Journal
@@ -26,6 +27,7 @@ Key = Literal["right", "missing", "wrong", "malformed"]
 BELIEF_REPEATS = 2  # a violation is sent twice again: the evidence says 1, 2 or 3 of 3
 RETRIES = 3
 DEFAULT_TOKENS = 2048  # reserved for a request that names no limit
+MOST_CHOICES = 16
 
 
 @dataclass(slots=True)
@@ -213,19 +215,19 @@ class Asker:
             pause = None if "induce" in facts else wait_before_retry(exchange, attempt)
             if pause is None or attempt == RETRIES - 1:
                 break
-            time.sleep(pause)
-            self.session.budget.waited(pause)
+            self.session.budget.hush(pause)
         return exchange
 
     def _send_once(self, call: Call, facts: Mapping[str, Any], repeat_of: str | None) -> Exchange:
-        tokens = _most_tokens(call.body)
+        prices = self.session.target.prices
+        bound = most(call.body, prices)
         try:
-            self.session.budget.take(tokens)
+            time.sleep(self.session.budget.take(bound))
         except BudgetSpent as spent:
             pytest.skip(f"budget: {spent}")
         stamp = Stamp(self.session.next_id(), self.probe, self.topic, self.session.worker, repeat_of, facts)
         exchange = self.session.client.send(call, stamp)
-        self.session.budget.settle(tokens, used_tokens(exchange))
+        self.session.budget.settle(bound, used(exchange, prices))
         self.session.exchanges.append(exchange.to_json())
         return exchange
 
@@ -235,25 +237,28 @@ def encode(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _most_tokens(body: bytes) -> int:
-    """An upper bound of what a request may cost: a prompt has at most one token a byte, plus its own limit."""
+def most(body: bytes, prices: Prices | None) -> Amount:
+    """An upper bound of what a request may use: a prompt has at most one token a byte, plus its own limit."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):
-        return len(body)
-    if not isinstance(asked, dict):
-        return len(body)
-    limit = asked.get("max_completion_tokens", asked.get("max_tokens", DEFAULT_TOKENS))
-    count = asked.get("n", 1)
-    whole = [value if isinstance(value, int) and 0 <= value < 10**6 else DEFAULT_TOKENS for value in (limit, count)]
-    return len(body) + whole[0] * max(1, min(whole[1], 16))
+        asked = None
+    completion = 0
+    if isinstance(asked, dict):
+        limit = _whole(asked.get("max_completion_tokens", asked.get("max_tokens")), DEFAULT_TOKENS)
+        completion = limit * max(1, min(_whole(asked.get("n"), 1), MOST_CHOICES))
+    return Amount(len(body) + completion, prices.of(len(body), completion) if prices else 0.0)
 
 
-def used_tokens(exchange: Exchange) -> int:
-    """`usage.total_tokens` of an answer, or 0 where it has none."""
-    from conformance.reply import reply_of
+def _whole(value: Any, default: int) -> int:
+    plausible = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 1_000_000
+    return value if plausible else default
 
+
+def used(exchange: Exchange, prices: Prices | None) -> Amount:
+    """What an answer says it used; nothing where it has no usage."""
     reply = reply_of(exchange)
     if reply is None:
-        return 0
-    return (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
+        return Amount()
+    prompt, completion = reply.prompt_tokens or 0, reply.completion_tokens or 0
+    return Amount(prompt + completion, prices.of(prompt, completion) if prices else 0.0)

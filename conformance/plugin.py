@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,13 @@ from conformance.ask import Asker, Session
 from conformance.judge import Judge
 from conformance.probe import EFFORTS
 from conformance.settings import Settings
+from conformance.tls import verification
 from conformance.traffic.bodies import Bodies
 from conformance.wire.budget import Budget
 from conformance.wire.client import Client
 from conformance.wire.exchange import Exchange
 from conformance.wire.journal import CASES, EXCHANGES, Journal, read_exchanges
 from conformance.wire.redaction import Redactor
-from conformance.tls import verification
 from spec.model import Profile
 
 RUN_VARIABLE = "CONFORMANCE_RUN"
@@ -121,7 +121,7 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
     target = settings.target
     redactor = Redactor(target.secrets())
     client = Client(target.base_url, settings.limits, redactor, verification(target), target.proxy)
-    session = Session(
+    return Session(
         target=target,
         judge=Judge(profile),
         client=client,
@@ -132,14 +132,12 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
         worker=worker,
         recorded=_recorded(settings) if settings.resume else {},
     )
-    return session
 
 
 def _recorded(settings: Settings) -> dict[tuple[str, int], Exchange]:
     """What an interrupted run already got an answer to, by probe and ordinal."""
-    return {
-        (x.probe, int(x.facts["ordinal"])): x for x in read_exchanges(settings.out) if x.answered and "ordinal" in x.facts
-    }
+    answered = (x for x in read_exchanges(settings.out) if x.answered and "ordinal" in x.facts)
+    return {(x.probe, int(x.facts["ordinal"])): x for x in answered}
 
 
 @pytest.fixture(scope="session")
@@ -195,7 +193,9 @@ def topic_of(node: pytest.Item) -> str:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[Any]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep what went wrong in the suite itself, with the requirements that go unjudged by it."""
     report = yield
     settings = item.config.stash.get(SETTINGS_KEY, None)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 KEY_VARIABLE = "CONFORMANCE_REFERENCE_KEY"
 START_S = 120.0
@@ -43,7 +44,7 @@ def running(dialect: str, *arguments: str, log: str | None = None) -> Iterator[R
 
 
 def _start(command: Sequence[str], log: str | None) -> subprocess.Popen[str]:
-    errors = open(log, "w", encoding="utf-8") if log else subprocess.PIPE  # noqa: SIM115 - the child keeps it
+    errors = Path(log).open("w", encoding="utf-8") if log else subprocess.PIPE  # the child keeps it open
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
     )

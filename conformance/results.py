@@ -156,7 +156,7 @@ def _why(
 
 def _evidence(finding: Finding, judged: Judged, by_id: Mapping[str, Exchange]) -> dict[str, Any]:
     assert finding.violation is not None
-    evidence = {
+    return {
         "message": finding.violation.message,
         "expected": finding.violation.expected,
         "observed": finding.violation.observed,
@@ -164,7 +164,6 @@ def _evidence(finding: Finding, judged: Judged, by_id: Mapping[str, Exchange]) -
         "reproduced": _reproduced(finding, judged),
         "curl": curl(by_id[finding.exchanges[-1]]) if finding.exchanges else "",
     }
-    return evidence
 
 
 def _reproduced(finding: Finding, judged: Judged) -> str:

@@ -37,18 +37,17 @@ class Settings:
 
     def write(self) -> None:
         """Write `run.json` into the run's folder (no secret is part of it)."""
-        text = json.dumps(asdict(self), indent=1, default=str)
+        text = json.dumps({**asdict(self), "target": self.target.to_json()}, indent=1, default=str)
         (self.out / SETTINGS).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> Settings:
         """The settings a run was started with."""
         raw: Mapping[str, Any] = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-        target = {**raw["target"], "secret_headers": tuple(raw["target"]["secret_headers"])}
         return cls(
             **{
                 **raw,
-                "target": Target(**target),
+                "target": Target.from_json(raw["target"]),
                 "out": folder,
                 "only": tuple(raw["only"]),
                 "shard": (raw["shard"][0], raw["shard"][1]),

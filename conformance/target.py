@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+SECRET_HEADERS_VARIABLE = "CONFORMANCE_SECRET_HEADERS"  # noqa: S105 - a name, not a secret
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Money for a million tokens."""
+
+    prompt: float
+    completion: float
+    currency: str = ""
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """What so many tokens cost."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +44,9 @@ class Target:
     client_cert: str | None = None
     proxy: str | None = None
     allow_load: bool = False
+    name: str = ""
+    prices: Prices | None = None
+    requests_per_minute: float | None = None
 
     def key(self) -> str | None:
         """The key from the environment, or None where none is named or set."""
@@ -39,5 +58,25 @@ class Target:
         return [*([key] if key else []), *(self.headers[name] for name in self.secret_headers)]
 
     def to_json(self) -> dict[str, Any]:
-        """The settings, without secrets: secret headers are left to be resolved again from the environment."""
-        return asdict(self)
+        """The settings as they may be written down: values of secret headers are left out."""
+        known = {name: value for name, value in self.headers.items() if name not in self.secret_headers}
+        return {**asdict(self), "headers": known}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Target:
+        """A target written by `to_json`; secret headers come back from the environment (`pass_secrets`)."""
+        secrets: Mapping[str, str] = json.loads(os.environ.get(SECRET_HEADERS_VARIABLE, "{}"))
+        kept = {name: secrets[name] for name in raw["secret_headers"] if name in secrets}
+        prices = Prices(**raw["prices"]) if raw["prices"] else None
+        return cls(
+            **{
+                **raw,
+                "headers": {**raw["headers"], **kept},
+                "secret_headers": tuple(raw["secret_headers"]),
+                "prices": prices,
+            }
+        )
+
+    def pass_secrets(self, environment: MutableMapping[str, str]) -> None:
+        """Hand secret header values to worker processes, which inherit the environment and never a file."""
+        environment[SECRET_HEADERS_VARIABLE] = json.dumps({name: self.headers[name] for name in self.secret_headers})

@@ -57,7 +57,7 @@ class Progress:
 
 def summary(record: Mapping[str, Any], out: Path) -> str:
     """The end of a run in a few lines: verdict, counts, findings, where the reports are."""
-    from reports.text_safety import terminal
+    from reports.text_safety import for_terminal
 
     lines = [f"{record['verdict'].upper()}: {record['reason']}"]
     counts = [f"{MARKS[name]} {count} {WORDS[name]}" for name, count in record["counts"].items() if count]
@@ -75,7 +75,7 @@ def summary(record: Mapping[str, Any], out: Path) -> str:
         f"{cost['wall_s']:.1f} s"
     )
     lines.append(f"  report: {out / 'report.html'}")
-    return "\n".join(terminal(line) for line in lines)
+    return "\n".join(for_terminal(line) for line in lines)
 
 
 def is_terminal() -> bool:

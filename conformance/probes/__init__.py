@@ -1,0 +1,1 @@
+"""Stories that make promises observable: one pytest file per topic."""

@@ -18,21 +18,41 @@ class BudgetSpent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """Hard caps of a run; None means no cap. `until` is a wall-clock time in seconds since the epoch."""
+    """Hard caps of a run; None means no cap.
+
+    `until` is a wall-clock time in seconds since the epoch; `cost` is money, in the currency of the prices.
+    """
 
     requests: int | None = None
     tokens: int | None = None
     until: float | None = None
+    cost: float | None = None
+    requests_per_minute: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Tokens and the money they cost: as an upper bound before a request, as a fact after its answer."""
+
+    tokens: int = 0
+    cost: float = 0.0
 
 
 @dataclass(slots=True)
 class Spent:
-    """What all workers together have used so far; `reserved` tokens belong to requests in flight."""
+    """What all workers together have used so far; what is `reserved` belongs to requests in flight.
+
+    Before `quiet_until` nobody sends, because the endpoint asked for patience; `next_at` paces requests.
+    """
 
     requests: int = 0
     tokens: int = 0
-    reserved: int = 0
+    cost: float = 0.0
+    reserved_tokens: int = 0
+    reserved_cost: float = 0.0
     waiting_s: float = 0.0
+    quiet_until: float = 0.0
+    next_at: float = 0.0
     stopped: str = ""
 
 
@@ -59,32 +79,54 @@ class Budget:
         text = file.read()
         return Spent(**json.loads(text)) if text else Spent()
 
-    def take(self, tokens: int) -> None:
-        """Reserve one request that may use so many tokens, or raise `BudgetSpent`."""
+    def take(self, bound: Amount) -> float:
+        """Reserve one request that may use so much, or raise `BudgetSpent`; returns seconds to wait before it."""
         with self._locked() as spent:
-            if self.caps.until is not None and time.time() >= self.caps.until:
-                spent.stopped = spent.stopped or "the time given to the run is over"
-            elif self.caps.requests is not None and spent.requests + 1 > self.caps.requests:
-                spent.stopped = spent.stopped or f"all {self.caps.requests} requests are spent"
-            elif self.caps.tokens is not None and spent.tokens + spent.reserved + tokens > self.caps.tokens:
-                spent.stopped = spent.stopped or f"the next request could pass {self.caps.tokens} tokens"
+            spent.stopped = spent.stopped or self._over(spent, bound)
+            wait = 0.0
             if not spent.stopped:
                 spent.requests += 1
-                spent.reserved += tokens
+                spent.reserved_tokens += bound.tokens
+                spent.reserved_cost += bound.cost
+                wait = self._turn(spent)
             stopped = spent.stopped
         if stopped:
             raise BudgetSpent(stopped)
+        return wait
 
-    def settle(self, reserved: int, used: int) -> None:
+    def _over(self, spent: Spent, bound: Amount) -> str:
+        """Which cap one more request would pass, in words; '' where it passes none."""
+        caps = self.caps
+        if caps.until is not None and time.time() >= caps.until:
+            return "the time given to the run is over"
+        if caps.requests is not None and spent.requests + 1 > caps.requests:
+            return f"all {caps.requests} requests are spent"
+        if caps.tokens is not None and spent.tokens + spent.reserved_tokens + bound.tokens > caps.tokens:
+            return f"the next request could pass {caps.tokens} tokens"
+        if caps.cost is not None and spent.cost + spent.reserved_cost + bound.cost > caps.cost:
+            return f"the next request could cost more than the {caps.cost:g} given"
+        return ""
+
+    def _turn(self, spent: Spent) -> float:
+        now = time.time()
+        start = max(now, spent.next_at, spent.quiet_until)
+        if self.caps.requests_per_minute is not None:
+            spent.next_at = start + 60.0 / self.caps.requests_per_minute
+        spent.waiting_s += start - now
+        return start - now
+
+    def settle(self, bound: Amount, used: Amount) -> None:
         """Replace a reservation by what the answer says it used."""
         with self._locked() as spent:
-            spent.reserved -= reserved
-            spent.tokens += used
+            spent.reserved_tokens -= bound.tokens
+            spent.reserved_cost -= bound.cost
+            spent.tokens += used.tokens
+            spent.cost += used.cost
 
-    def waited(self, seconds: float) -> None:
-        """Count time spent waiting because the endpoint asked for it."""
+    def hush(self, seconds: float) -> None:
+        """The endpoint asks for patience: nobody sends before so many seconds have passed."""
         with self._locked() as spent:
-            spent.waiting_s += seconds
+            spent.quiet_until = max(spent.quiet_until, time.time() + seconds)
 
     def stop(self, reason: str) -> None:
         """End the run's sending for everybody."""

@@ -47,7 +47,8 @@ def exchange(
 
 def whole(asked: dict[str, Any] | None = None, body: dict[str, Any] | None = None, **more: Any) -> Exchange:
     """A JSON answer with status 200; `body` defaults to a good completion."""
-    return exchange({**ASKED, **(asked or {})}, 200, json.dumps(completion() if body is None else body).encode(), **more)
+    data = json.dumps(completion() if body is None else body).encode()
+    return exchange({**ASKED, **(asked or {})}, 200, data, **more)
 
 
 def streamed(
