@@ -56,8 +56,8 @@ def load_vendor(
         if not faults:
             promises[row["requirement"]] = _promise(row, places)
     for item in derived:
-        row = {"requirement": item.id, "places": item.places, **content["derived"].get(item.constraint.part, {})}
-        row |= _weaker(item.annotation)
+        row = {"requirement": item.id, "places": item.places}
+        row |= _default(content["derived"], item.constraint) | _weaker(item.annotation)
         faults = _promise_problems(folder / "openapi.yaml", row, None, places, readings)
         problems += faults
         if not faults:
@@ -92,6 +92,13 @@ def _derive(path: Path, openapi: Any) -> list[Derived]:
     if problems:
         raise SpecError(problems)
     return derived
+
+
+def _default(derived: Mapping[str, Mapping[str, Any]], constraint: Constraint) -> dict[str, Any]:
+    """What the vendor's `derived:` says for a part, and below it for a keyword of that part."""
+    part = derived.get(constraint.part, {})
+    plain = {key: value for key, value in part.items() if not isinstance(value, dict)}
+    return plain | part.get(constraint.keyword, {})
 
 
 def _weaker(annotation: Mapping[str, str]) -> dict[str, str]:
