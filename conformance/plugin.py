@@ -30,6 +30,7 @@ from spec.model import Profile
 
 RUN_VARIABLE = "CONFORMANCE_RUN"
 PROBLEMS = "problems.jsonl"
+BUDGET = "budget.json"
 SETTINGS_KEY = pytest.StashKey[Settings]()
 PROFILE_KEY = pytest.StashKey[Profile]()
 
@@ -125,7 +126,7 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
         target=target,
         judge=Judge(profile),
         client=client,
-        budget=Budget(settings.out / "budget.json", settings.caps),
+        budget=Budget(settings.out / BUDGET, settings.caps),
         exchanges=Journal(settings.out / EXCHANGES),
         cases=Journal(settings.out / CASES),
         seed=settings.seed,

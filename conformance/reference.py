@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KEY_VARIABLE = "CONFORMANCE_REFERENCE_KEY"
+DIALECTS = ("ark", "serenity-edge")
 START_S = 120.0
 
 
@@ -44,7 +45,7 @@ def running(dialect: str, *arguments: str, log: str | None = None) -> Iterator[R
 
 
 def _start(command: Sequence[str], log: str | None) -> subprocess.Popen[str]:
-    errors = Path(log).open("w", encoding="utf-8") if log else subprocess.PIPE  # the child keeps it open
+    errors = Path(log).open("w", encoding="utf-8") if log else subprocess.PIPE  # noqa: SIM115 - the child keeps it
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
     )

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import reports
+import reports.record
 import spec
+from conformance.config.waivers import Waiver, stale, waived_ids
+from conformance.gate import Policy, judge_gate
 from conformance.plan import Plan, make_plan
-from conformance.plugin import make_session
+from conformance.plugin import BUDGET, PROBLEMS, make_session
 from conformance.preflight import Preflight, preflight
 from conformance.record import Ending, build
 from conformance.results import judge_folder, requirement_rows
 from conformance.session import run_probes
 from conformance.settings import Settings
 from conformance.wire.budget import Budget
+from conformance.wire.journal import CASES, EXCHANGES
 from spec.model import Profile
 
 
@@ -29,13 +34,29 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def run(settings: Settings, *watchers: Any, on_plan: Callable[[Plan], None] = lambda plan: None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What decides the exit status beside the verdict: a policy, known failures, an earlier run."""
+
+    policy: Policy = field(default_factory=Policy)
+    waivers: Sequence[Waiver] = ()
+    baseline: Mapping[str, Any] | None = None
+
+
+def run(
+    settings: Settings,
+    *watchers: Any,
+    terms: Terms | None = None,
+    on_plan: Callable[[Plan], None] = lambda plan: None,
+) -> dict[str, Any]:
     """Certify a target; returns the record, which is also in the run's folder beside the evidence.
 
     Raises `spec` errors for an unusable specification and RuntimeError when the probes cannot be collected.
     """
     started, clock = now(), time.monotonic()
     settings.out.mkdir(parents=True, exist_ok=True)
+    if not settings.resume:
+        _make_room(settings.out)
     settings.write()
     profile = spec.load_profile(settings.profile, settings.spec_dir)
     plan = make_plan(settings)
@@ -50,7 +71,13 @@ def run(settings: Settings, *watchers: Any, on_plan: Callable[[Plan], None] = la
             ending = Ending(interrupted=True)
         elif code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             raise RuntimeError(f"the probes ended with pytest's status {int(code)}")
-    return conclude(settings, profile, plan, started, time.monotonic() - clock, ending)
+    return conclude(settings, profile, plan, started, time.monotonic() - clock, ending, terms or Terms())
+
+
+def _make_room(out: Path) -> None:
+    """An earlier run's files must not be mixed into this one."""
+    for name in (EXCHANGES, CASES, PROBLEMS, BUDGET, reports.record.RESULTS):
+        (out / name).unlink(missing_ok=True)
 
 
 def _preflight(settings: Settings, profile: Profile) -> Preflight:
@@ -70,16 +97,22 @@ def conclude(
     started: str,
     wall_s: float,
     ending: Ending,
-    waived: Mapping[str, str] | None = None,
-    waivers: Sequence[Mapping[str, Any]] = (),
+    terms: Terms,
 ) -> dict[str, Any]:
     """Judge what is in the run's folder, and write the record and its renderings."""
+    day = datetime.now(UTC).date()
     judged = judge_folder(settings.out, profile, settings.target.capabilities)
-    spent = Budget(settings.out / "budget.json", settings.caps).read()
+    spent = Budget(settings.out / BUDGET, settings.caps).read()
     if spent.stopped:
         ending = replace(ending, stopped=spent.stopped)
-    rows = requirement_rows(judged, profile, settings, waived or {}, scope(settings, profile, plan))
+    wanted = scope(settings, profile, plan)
+    rows = requirement_rows(judged, profile, settings, waived_ids(terms.waivers, wanted, day), wanted)
+    waivers = [waiver.to_json() for waiver in terms.waivers]
     record = build(settings, profile, judged, rows, spent, started, now(), wall_s, ending, waivers)
+    gate = judge_gate(
+        record, stale=stale(terms.waivers, rows, profile.promises, day), baseline=terms.baseline, policy=terms.policy
+    )
+    record["gate"] = asdict(gate)
     reports.write_results(settings.out, record)
     reports.render(settings.out)
     return record

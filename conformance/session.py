@@ -18,12 +18,13 @@ _FOREIGN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DEBUG", "PYTHONWARNINGS"
 
 
 @contextmanager
-def _environment(folder: Path) -> Iterator[None]:
+def _environment(settings: Settings) -> Iterator[None]:
     before = dict(os.environ)
     for name in _FOREIGN:
         os.environ.pop(name, None)
-    os.environ[RUN_VARIABLE] = str(folder.resolve())
+    os.environ[RUN_VARIABLE] = str(settings.out.resolve())
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    settings.target.pass_secrets(os.environ)
     try:
         yield
     finally:
@@ -53,5 +54,5 @@ def arguments(settings: Settings, collect_only: bool = False) -> list[str]:
 
 def run_probes(settings: Settings, *plugins: Any, collect_only: bool = False) -> pytest.ExitCode:
     """Run (or only collect) the probes that the settings call for; `plugins` watch."""
-    with _environment(settings.out):
+    with _environment(settings):
         return pytest.ExitCode(pytest.main(arguments(settings, collect_only), plugins=list(plugins)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ from conformance.cli.options import known_profile, spec_dir_option
 from conformance.cli.progress import summary
 from conformance.plan import make_plan
 from conformance.record import Ending
-from conformance.run import conclude, now
+from conformance.run import Terms, conclude, now
 from conformance.settings import SETTINGS, Settings
 
 
@@ -24,14 +25,13 @@ def command(spec_dir: Path | None, profile: str | None, strict: bool, folder: Pa
     """Judge a run's recorded exchanges again, and write its record and reports anew."""
     if not (folder / SETTINGS).exists():
         raise click.UsageError(f"{folder} is not a run's folder: it has no {SETTINGS}")
-    from dataclasses import replace
-
     settings = Settings.read(folder)
     settings = replace(
         settings, profile=profile or settings.profile, spec_dir=spec_dir or settings.spec_dir, strict=strict
     )
     plan = make_plan(settings)
-    record = conclude(settings, spec.load_profile(settings.profile, settings.spec_dir), plan, now(), 0.0, Ending())
+    loaded = spec.load_profile(settings.profile, settings.spec_dir)
+    record = conclude(settings, loaded, plan, now(), 0.0, Ending(), Terms())
     click.echo(summary(record, folder))
-    status: int = record["exit_status"]
+    status: int = record["gate"]["status"]
     return status

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 import spec
+from conformance.config import ConfigError, load_config
+from conformance.config.file import find_config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,3 +40,43 @@ def profile_option(command: F) -> F:
     return click.option(
         "--profile", required=True, callback=known_profile, help="ark, serenity-edge, portable, or one of your own."
     )(command)
+
+
+def config_option(command: F) -> F:
+    """`--config`: the settings file, where it is not `conformance.toml` or `pyproject.toml` of this folder."""
+    return click.option(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Settings file. Default: conformance.toml, or [tool.conformance] in pyproject.toml.",
+    )(command)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """What a settings file says for this call: the named target, run defaults and the policy."""
+
+    target: dict[str, Any] = field(default_factory=dict)
+    run: dict[str, Any] = field(default_factory=dict)
+    policy: dict[str, Any] = field(default_factory=dict)
+
+
+def target_settings(given: Mapping[str, Any]) -> FileSettings:
+    """Read the settings file that `--config`, `--target` and the current folder point to."""
+    path = given["config"] or find_config(Path.cwd())
+    if path is None:
+        if given["name"]:
+            raise click.UsageError("--target needs a settings file (see conformance init)")
+        return FileSettings()
+    try:
+        content = load_config(path)
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    targets = content.get("targets", {})
+    name = given["name"]
+    if name is None:
+        return FileSettings({}, content.get("run", {}), content.get("policy", {}))
+    if name not in targets:
+        near = difflib.get_close_matches(name, targets, n=3)
+        hint = f"; did you mean {', '.join(near)}?" if near else f"; it has {', '.join(targets) or 'none'}"
+        raise click.UsageError(f"{path} has no target {name!r}{hint}")
+    return FileSettings({**targets[name], "name": name}, content.get("run", {}), content.get("policy", {}))

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from conformance.plan import Plan
+from conformance.settings import Settings
 
 MARKS = {
     "pass": "✓", "fail": "✗", "warn": "!", "inconclusive": "?", "not_exercised": "·", "not_applicable": "–",
@@ -28,9 +29,9 @@ EVERY_S = 5.0
 class Progress:
     """A pytest plugin that says how far the run is: one line now and then, never a flood."""
 
-    def __init__(self, base_url: str, profile: str) -> None:
-        self.base_url = base_url
-        self.profile = profile
+    def __init__(self, settings: Settings) -> None:
+        self.base_url = settings.target.base_url
+        self.profile = settings.profile
         self.console = Console(stderr=True, highlight=False)
         self.total = 0
         self.done = 0
@@ -69,6 +70,7 @@ def summary(record: Mapping[str, Any], out: Path) -> str:
         lines.append(f"  {MARKS[row['verdict']]} {row['id']}: {message}")
     if len(worst) > 20:
         lines.append(f"  … and {len(worst) - 20} more in the report")
+    lines += [f"  gate: {reason}" for reason in record["gate"]["reasons"]]
     cost = record["cost"]
     lines.append(
         f"  {cost['requests']} requests, {cost['prompt_tokens'] + cost['completion_tokens']} tokens, "

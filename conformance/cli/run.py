@@ -11,14 +11,20 @@ from typing import Any
 
 import click
 
-from conformance.cli.options import profile_option, spec_dir_option
+import reports
+from conformance.cli.options import config_option, known_profile, spec_dir_option, target_settings
 from conformance.cli.progress import Progress, summary
 from conformance.cli.target import resolve
+from conformance.config import ConfigError, Waiver, load_waivers
+from conformance.gate import Policy
 from conformance.probe import EFFORTS
-from conformance.run import run
-from conformance.settings import Settings
+from conformance.run import Terms, run
+from conformance.settings import SETTINGS, Settings
+from conformance.target import Target
 from conformance.wire.budget import Caps
 from conformance.wire.limits import Limits
+
+DEFAULTS = {"effort": "standard", "workers": 1, "seed": 0, "timeout": 120.0}
 
 
 def _shard(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]:
@@ -30,62 +36,123 @@ def _shard(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]
 
 @click.command("run")
 @spec_dir_option
-@profile_option
+@config_option
+@click.option("--target", "name", help="A [targets.NAME] of the settings file.")
+@click.option("--profile", callback=known_profile, help="ark, serenity-edge, portable, or one of your own.")
 @click.option("--base-url", help="Up to and including /v1, as the OpenAI SDKs take it. Default: the bundled reference.")
-@click.option("--model", "models", multiple=True, help="Model id. Default: the first that GET models lists.")
+@click.option("--model", help="Model id. Default: the first that GET models lists.")
 @click.option("--vision-model", help="Model for image requests, where it is another.")
 @click.option("--reasoning-model", help="Model for reasoning requests, where it is another.")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the API key.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for record and reports.")
 @click.option("--only", multiple=True, metavar="ID_OR_GLOB", help="Judge only these requirements (repeatable).")
-@click.option("--effort", type=click.Choice(EFFORTS), default="standard", show_default=True)
+@click.option("--effort", type=click.Choice(EFFORTS), help="How much is asked. Default: standard.")
 @click.option("--max-requests", type=click.IntRange(1), help="Hard cap on requests.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Hard cap on tokens, prompt and completion.")
+@click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Hard cap on money (needs prices).")
 @click.option("--max-time", type=click.FloatRange(1), metavar="S", help="Seconds the run may take.")
-@click.option("--timeout", type=click.FloatRange(0.1), default=120.0, show_default=True, help="Seconds per exchange.")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Parallel processes.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--timeout", type=click.FloatRange(0.1), help="Seconds for one exchange. Default: 120.")
+@click.option("--workers", type=click.IntRange(1, 64), help="Parallel processes. Default: 1.")
+@click.option("--seed", type=click.IntRange(0), help="Default: 0.")
 @click.option("--shard", callback=_shard, default="1/1", metavar="I/N", help="Run one part of N.")
 @click.option("--resume", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Continue a run.")
 @click.option("--strict", is_flag=True, help="A should counts as a must.")
+@click.option("--waivers", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Known failures.")
+@click.option("--baseline", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN",
+              help="Only failures that this earlier run did not have fail the gate.")
+@click.option("--rerun", type=click.Choice(["failed", "inconclusive"]), help="Ask again what --baseline has as such.")
 @click.option("--induce", is_flag=True, help="The endpoint supports the X-Conformance-Induce header.")
 @click.option("--insecure-http", is_flag=True, help="Allow plain http to other machines.")
 @click.option("--allow-load", is_flag=True, help="Allow probes that put load on the endpoint.")
+@click.option("--reference-fault", "reference_faults", multiple=True, metavar="ID",
+              help="Break the bundled reference in this way (python -m reference_impl --list-faults).")
 def command(**given: Any) -> int:
     """Certify an endpoint against a vendor's document, and write record and reports."""
+    file = target_settings(given)
+    options = {**DEFAULTS, **file.run, **{name: value for name, value in given.items() if value is not None}}
+    profile = given["profile"] or file.target.get("profile")
+    if profile is None:
+        raise click.UsageError("which document? Give --profile, or --target with a settings file.")
+    if options.get("max_cost") and "prices" not in file.target:
+        raise click.UsageError("--max-cost needs the target's prices in the settings file")
     with ExitStack() as stack:
-        target = resolve(stack, given)
-        out = given["resume"] or given["out"] or Path(f"conformance-reports/{given['profile']}")
-        if given["resume"] is None and (out / "exchanges.jsonl").exists():
-            _make_room(out)
-        settings = Settings(
-            profile=given["profile"],
-            target=target,
-            out=out,
-            seed=given["seed"],
-            effort=given["effort"],
-            only=given["only"],
-            workers=given["workers"],
-            shard=given["shard"],
-            strict=given["strict"],
-            caps=Caps(
-                given["max_requests"],
-                given["max_tokens"],
-                time.time() + given["max_time"] if given["max_time"] else None,
+        target = resolve(stack, {**given, "profile": profile}, file.target)
+        terms = Terms(
+            policy=Policy(
+                tuple(file.policy.get("required_topics", ())), file.policy.get("max_inconclusive_musts")
             ),
-            limits=Limits(exchange_s=given["timeout"], idle_s=min(60.0, given["timeout"])),
-            spec_dir=given["spec_dir"],
-            resume=given["resume"] is not None,
-            command=shlex.join(["conformance", *sys.argv[1:]]),
+            waivers=_waivers(options.get("waivers"), target),
+            baseline=reports.load_run(given["baseline"]).results if given["baseline"] else None,
         )
-        progress = Progress(target.base_url, settings.profile)
-        record = run(settings, progress, on_plan=progress.plan)
-        click.echo(summary(record, out))
-        status: int = record["exit_status"]
+        settings = _settings(given, options, file.policy, profile, target, terms)
+        progress = Progress(settings)
+        record = run(settings, progress, terms=terms, on_plan=progress.plan)
+        click.echo(summary(record, settings.out))
+        status: int = record["gate"]["status"]
         return status
 
 
-def _make_room(out: Path) -> None:
-    """An earlier run's files must not be mixed into this one."""
-    for name in ("exchanges.jsonl", "cases.jsonl", "problems.jsonl", "budget.json", "results.json", "run.json"):
-        (out / name).unlink(missing_ok=True)
+def _settings(
+    given: dict[str, Any], options: dict[str, Any], policy: dict[str, Any], profile: str, target: Target, terms: Terms
+) -> Settings:
+    out = given["resume"] or given["out"] or Path("conformance-reports") / (target.name or profile)
+    only = given["only"]
+    if given["rerun"]:
+        if terms.baseline is None:
+            raise click.UsageError("--rerun needs --baseline")
+        wanted = {"failed": ("fail", "warn"), "inconclusive": ("inconclusive", "not_exercised", "error")}
+        rows = terms.baseline["requirements"]
+        only = tuple(row["id"] for row in rows if row["verdict"] in wanted[given["rerun"]])
+        if not only:
+            raise click.UsageError(f"nothing {given['rerun']} in {given['baseline']}: nothing to ask again")
+    settings = Settings(
+        profile=profile,
+        target=target,
+        out=out,
+        seed=options["seed"],
+        effort=options["effort"],
+        only=only,
+        workers=options["workers"],
+        shard=given["shard"],
+        strict=given["strict"] or policy.get("level") == "should",
+        caps=Caps(
+            options.get("max_requests"),
+            options.get("max_tokens"),
+            time.time() + options["max_time"] if options.get("max_time") else None,
+            options.get("max_cost"),
+            target.requests_per_minute,
+        ),
+        limits=Limits(exchange_s=options["timeout"], idle_s=min(60.0, options["timeout"])),
+        spec_dir=given["spec_dir"],
+        resume=given["resume"] is not None,
+        command=shlex.join(["conformance", *sys.argv[1:]]),
+    )
+    if settings.resume:
+        _check_resumable(settings)
+    return settings
+
+
+def _check_resumable(settings: Settings) -> None:
+    """What was answered may be used again only for the same catalogue, target and seed."""
+    if not (settings.out / SETTINGS).exists():
+        raise click.UsageError(f"{settings.out} holds no run to resume")
+    before = Settings.read(settings.out)
+    for name in ("profile", "seed", "effort", "only", "shard"):
+        if getattr(before, name) != getattr(settings, name):
+            raise click.UsageError(
+                f"{settings.out} was run with {name} {getattr(before, name)!r}, not {getattr(settings, name)!r}"
+            )
+    same = (before.target.name, before.target.model) == (settings.target.name, settings.target.model)
+    if not same or (settings.target.name != "reference" and before.target.base_url != settings.target.base_url):
+        raise click.UsageError(f"{settings.out} was run against {before.target.base_url} ({before.target.model})")
+
+
+def _waivers(path: str | Path | None, target: Target) -> list[Waiver]:
+    if path is None:
+        return []
+    try:
+        return load_waivers(Path(path), [name for name in (target.name, target.base_url) if name])
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+
+
