@@ -49,9 +49,7 @@ def render(run: Run) -> str:
         "reportFormat": "CTRF",
         "specVersion": SPEC_VERSION,
         # The same record always renders to the same identifier.
-        "reportId": str(
-            uuid.uuid5(uuid.NAMESPACE_URL, f"{results['started']} {results['target']} {results['seed']}")
-        ),
+        "reportId": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{results['started']} {results['target']} {results['seed']}")),
         "timestamp": results["ended"],
         "generatedBy": f"{results['suite']['name']} {results['suite']['version']}",
         "results": {

@@ -82,9 +82,7 @@ def _request(harfile: ModuleType, exchange: Exchange) -> Request:
     request = exchange.request
     post = None
     if exchange.sent:
-        post = harfile.PostData(
-            mimeType=_header(request["headers"], "content-type"), text=_text(exchange.sent)
-        )
+        post = harfile.PostData(mimeType=_header(request["headers"], "content-type"), text=_text(exchange.sent))
     made: Request = harfile.Request(
         method=request["method"],
         url=request["url"],
@@ -101,9 +99,7 @@ def _response(harfile: ModuleType, exchange: Exchange) -> Response | _Response:
     response = exchange.response
     if response is None:
         # What browsers write for a request that got no answer.
-        nothing: Response = harfile.Response(
-            status=0, statusText=exchange.record["end"], httpVersion="", bodySize=-1
-        )
+        nothing: Response = harfile.Response(status=0, statusText=exchange.record["end"], httpVersion="", bodySize=-1)
         return nothing
     binary = response["encoding"] == "base64"
     content = harfile.Content(

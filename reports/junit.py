@@ -63,9 +63,7 @@ def _describe(run: Run, suite: TestSuite) -> None:
 
 
 def _case(junit: ModuleType, run: Run, row: Mapping[str, Any]) -> TestCase:
-    case: TestCase = junit.TestCase(
-        for_xml(row["id"]), classname=for_xml(f"{run.results['profile']}.{row['topic']}")
-    )
+    case: TestCase = junit.TestCase(for_xml(row["id"]), classname=for_xml(f"{run.results['profile']}.{row['topic']}"))
     case.time = 0
     properties = junit.Properties()  # junitparser's TestCase has no add_property of its own
     for name, value in (
@@ -82,9 +80,7 @@ def _case(junit: ModuleType, run: Run, row: Mapping[str, Any]) -> TestCase:
     verdict = row["verdict"]
     if verdict == "fail" and row.get("scored", True):
         case.result = [_result(junit.Failure, said, row)]
-    elif verdict == "error" or (
-        verdict == "inconclusive" and row["level"] == "must" and row.get("scored", True)
-    ):
+    elif verdict == "error" or (verdict == "inconclusive" and row["level"] == "must" and row.get("scored", True)):
         case.result = [_result(junit.Error, said, row)]
     elif verdict in ("inconclusive", "not_exercised", "not_applicable", "waived"):
         case.result = [_result(junit.Skipped, said, row)]

@@ -95,9 +95,7 @@ def _untested(run: Run) -> list[str]:
         *(f"- {for_markdown_prose(note, 300)}" for note in notes[:_NAMED]),
     ]
     for row in rows[:_NAMED]:
-        lines.append(
-            f"- {VERDICT_WORDS[row['verdict']][0]}: `{row['id']}` {for_markdown_prose(row['why'] or '', 200)}"
-        )
+        lines.append(f"- {VERDICT_WORDS[row['verdict']][0]}: `{row['id']}` {for_markdown_prose(row['why'] or '', 200)}")
     if len(rows) > _NAMED:
         lines.append(f"- and {len(rows) - _NAMED} more")
     return [*lines, ""]
@@ -113,9 +111,7 @@ def _topics(run: Run) -> list[str]:
     for topic, rows in by_topic(run.requirements).items():
         verdicts = [row["verdict"] for row in rows]
         lines.append(
-            f"| {topic_title(topic)} | "
-            + " | ".join(str(verdicts.count(v) or "") for v in VERDICT_WORDS)
-            + " |"
+            f"| {topic_title(topic)} | " + " | ".join(str(verdicts.count(v) or "") for v in VERDICT_WORDS) + " |"
         )
     return [*lines, "", "</details>"]
 

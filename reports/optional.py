@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 
-class MissingDependency(RuntimeError):  # noqa: N818 - it names the state, and is caught by that name
+class MissingDependency(RuntimeError):
     """A library of the `report` extra is not installed; the message says how to install it."""
 
 
@@ -17,6 +17,5 @@ def needed(module: str, purpose: str) -> ModuleType:
     except ImportError:
         package = module.partition(".")[0]
         raise MissingDependency(
-            f"{purpose} needs {package}, which is not installed: "
-            "pip install 'chat-completions-conformance[report]'"
+            f"{purpose} needs {package}, which is not installed: pip install 'chat-completions-conformance[report]'"
         ) from None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from reports import badge, ctrf, har, html, junit, markdown, table_csv
+from reports.optional import MissingDependency
 from reports.record import Run, load_run
 
 _Write = Callable[[Run, Path], None]
@@ -25,13 +26,11 @@ FORMATS: dict[str, tuple[tuple[str, _Write], ...]] = {
 DEFAULT = ("html", "junit", "ctrf", "markdown", "badge", "har", "csv")
 
 
-def render(
-    run: Run | str | Path, formats: Iterable[str] = DEFAULT, out: str | Path | None = None
-) -> list[Path]:
+def render(run: Run | str | Path, formats: Iterable[str] = DEFAULT, out: str | Path | None = None) -> list[Path]:
     """Write the formats beside the record (or into `out`); returns the files written.
 
-    Raises ValueError for a format that does not exist, MissingDependency naming the library that a format
-    lacks, RecordError for a record that cannot be read.
+    Raises ValueError for a format that does not exist, RecordError for a record that cannot be read, and
+    MissingDependency, after every other format is written, naming the library that one lacks.
     """
     formats = tuple(formats)
     if unknown := [name for name in formats if name not in FORMATS]:
@@ -39,8 +38,15 @@ def render(
     loaded = run if isinstance(run, Run) else load_run(run)
     directory = Path(out) if out is not None else loaded.directory
     written = []
+    missing: MissingDependency | None = None
     for name in formats:
         for file, write in FORMATS[name]:
-            write(loaded, directory / file)
-            written.append(directory / file)
+            try:
+                write(loaded, directory / file)
+            except MissingDependency as error:
+                missing = missing or error
+            else:
+                written.append(directory / file)
+    if missing is not None:
+        raise missing
     return written

@@ -45,9 +45,7 @@ def as_curl(exchange: Exchange) -> str | None:
     if len(body) > LONGEST_BODY:
         return None
     request = exchange.request
-    parts = [
-        f"curl -sS -i -N -X {shlex.quote(visible(request['method']))} {shlex.quote(visible(request['url']))}"
-    ]
+    parts = [f"curl -sS -i -N -X {shlex.quote(visible(request['method']))} {shlex.quote(visible(request['url']))}"]
     for name, value in _headers(exchange):
         header = shlex.quote(f"{visible(name)}: {visible(value)}")
         # The key's variable must be expanded by the shell, the rest must not.

@@ -68,9 +68,7 @@ _WORDS = [
 
 
 def _prose(rng: random.Random, words: int) -> str:
-    return " ".join(
-        rng.choice(_WORDS) + (str(rng.randrange(999)) if rng.random() < 0.1 else "") for _ in range(words)
-    )
+    return " ".join(rng.choice(_WORDS) + (str(rng.randrange(999)) if rng.random() < 0.1 else "") for _ in range(words))
 
 
 def _chunk(identifier: str, created: int, delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -108,9 +106,7 @@ def _stream(rng: random.Random, text: str) -> dict[str, Any]:
     }
 
 
-def exchange(
-    number: int, rng: random.Random, text: str | None = None, topic: str | None = None
-) -> dict[str, Any]:
+def exchange(number: int, rng: random.Random, text: str | None = None, topic: str | None = None) -> dict[str, Any]:
     """One exchange record; about half are streams. `text` is what the endpoint answers."""
     topic = topic or TOPICS[number % len(TOPICS)]
     streamed = topic == "stream" or rng.random() < 0.45
@@ -222,7 +218,10 @@ def write_run(
         json.dumps({"id": "c0001", "law": "stream.equals-whole", "requirements": ["stream.equals-whole"],
                     "roles": {"whole": ["x0001"], "streamed": ["x0002"]}, "data": {}, "probe": ""}) + "\n"
     )  # fmt: skip
-    rows = [_row(rng, number, failures, exchanges, hostile) for number in range(max(requirements, failures))]
+    rows = [
+        _row(random.Random(seed + number), number, failures, exchanges, hostile)  # noqa: S311
+        for number in range(max(requirements, failures))
+    ]
     counts = Counter(row["verdict"] for row in rows)
     verdict = "non-conformant" if counts["fail"] else "conformant"
     results = {

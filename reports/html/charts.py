@@ -152,9 +152,7 @@ def histogram(series: Series) -> Histogram:
         f"{series.name}: {len(series.values):,} values, median {_label(median, series.unit)}, "
         f"95 % below {_label(series.quantile(0.95), series.unit)}"
     )
-    return Histogram(
-        series.name, bars, axis.ticks(), axis.place(median), words, len(series.values), _quantiles(series)
-    )
+    return Histogram(series.name, bars, axis.ticks(), axis.place(median), words, len(series.values), _quantiles(series))
 
 
 def spreads(every: Sequence[Series]) -> tuple[list[Spread], list[Tick]]:

@@ -116,9 +116,7 @@ def _violation(
     budget: EvidenceBudget,
     open_: bool,
 ) -> ViolationView:
-    expected, observed = (
-        shortened(violation.get(side) or "", _LONGEST_BODY) for side in ("expected", "observed")
-    )
+    expected, observed = (shortened(violation.get(side) or "", _LONGEST_BODY) for side in ("expected", "observed"))
     before, after = marked(expected, observed)
     named = violation["exchanges"]
     answers: list[AnswerView] = []
@@ -173,13 +171,9 @@ def _answer(exchange: Exchange, offending: int | None) -> AnswerView:
     return AnswerView(
         id=exchange.id,
         status_line=exchange.status_line,
-        headers=[
-            (name, shortened(value, 300)) for name, value in (response["headers"] if response else [])[:40]
-        ],
+        headers=[(name, shortened(value, 300)) for name, value in (response["headers"] if response else [])[:40]],
         body=body or None,
-        left_out=f"{beyond:,} more bytes are in exchanges.jsonl, line with id {exchange.id}."
-        if beyond
-        else "",
+        left_out=f"{beyond:,} more bytes are in exchanges.jsonl, line with id {exchange.id}." if beyond else "",
         problem=exchange.record.get("problem") or "",
         timeline=charts.timeline(events, offending),
         events=_event_rows(events, offending),
@@ -189,11 +183,7 @@ def _answer(exchange: Exchange, offending: int | None) -> AnswerView:
 def _event_rows(events: list[StreamEvent], offending: int | None) -> list[EventView]:
     """The first two events, the last three, and the neighbourhood of the offending one."""
     around = set(range(offending - 2, offending + 3)) if offending is not None else set()
-    chosen = [
-        event
-        for event in events
-        if event.index < 2 or event.index >= len(events) - 3 or event.index in around
-    ]
+    chosen = [event for event in events if event.index < 2 or event.index >= len(events) - 3 or event.index in around]
     rows: list[EventView] = []
     expected = 0
     for event in chosen:

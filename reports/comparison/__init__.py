@@ -1,0 +1,1 @@
+"""Several runs at once: what changed between two, what endpoints do side by side, how one developed."""
