@@ -20,7 +20,10 @@ COMMANDS = {
     "judge": "conformance.cli.judge",
     "list": "conformance.cli.listing",
     "explain": "conformance.cli.explain",
+    "replay": "conformance.cli.replay",
+    "merge": "conformance.cli.merge",
     "report": "conformance.cli.report",
+    "init": "conformance.cli.init",
 }
 
 
