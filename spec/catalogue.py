@@ -13,9 +13,7 @@ from spec.model import Judge, Requirement
 from spec.problems import Problem, SpecError
 
 #: Without one of these an endpoint need not keep the requirements that name it.
-CAPABILITIES = frozenset(
-    {"tools", "vision", "reasoning", "sessions", "credits", "json", "keys", "multiple-choices"}
-)
+CAPABILITIES = frozenset({"tools", "vision", "reasoning", "sessions", "credits", "json", "keys", "multiple-choices"})
 #: Values of the `X-Conformance-Induce` request header.
 INDUCIBLE = frozenset(
     {

@@ -156,7 +156,7 @@ def _type(node: Schema, types: list[str], spot: _Spot) -> Iterator[Derived]:
         types = [*types, "null"]  # AMB-59: null for an optional field is asserted neither way
     elif tolerated:
         types = [*types, "null"]
-        yield _row(spot, "not-null", True, node, {"level": "should", **tolerated})
+        yield _row(spot, "not", {"type": "null"}, node, {"level": "should", **tolerated})
     yield _row(spot, "type", types, node)
 
 
@@ -248,9 +248,7 @@ def _own(node: Schema, keyword: str) -> Mapping[str, str]:
     return found
 
 
-def _row(
-    spot: _Spot, keyword: str, value: Any, schema: Schema, annotation: Mapping[str, str] | None = None
-) -> Derived:
+def _row(spot: _Spot, keyword: str, value: Any, schema: Schema, annotation: Mapping[str, str] | None = None) -> Derived:
     own = _own(schema, keyword) if annotation is None else annotation
     constraint = Constraint(spot.part, spot.path, keyword, value, schema, spot.unless, spot.needs)
     return Derived(f"{spot.name}.{ID_WORD[keyword]}", constraint, spot.places(), own or spot.level)

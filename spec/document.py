@@ -46,9 +46,7 @@ def load_places(path: Path) -> dict[str, Place]:
     return {row["id"]: Place(**row) for row in content}
 
 
-def cited_problems(
-    folder: Path, places: Mapping[str, Place], promises: Mapping[str, Promise]
-) -> list[Problem]:
+def cited_problems(folder: Path, places: Mapping[str, Place], promises: Mapping[str, Promise]) -> list[Problem]:
     """A problem for each place that no promise cites, and for each that is cited though it promises nothing."""
     path, cited = str(folder / "document.yaml"), {place for one in promises.values() for place in one.places}
     problems = []

@@ -23,7 +23,7 @@ ID_WORD = {
     "maxLength": "max-length",
     "pattern": "pattern",
     "additionalProperties": "closed",
-    "not-null": "not-null",
+    "not": "not-null",
 }
 
 
@@ -73,7 +73,7 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     "minLength": _sized("string", lambda limit, size: size >= limit),
     "maxLength": _sized("string", lambda limit, size: size <= limit),
     "pattern": lambda pattern, value: not isinstance(value, str) or bool(re.search(pattern, value)),
-    "not-null": lambda _, value: value is not None,
+    "not": lambda denied, value: not of_type(value, type_names(denied["type"])),
 }
 
 

@@ -19,6 +19,8 @@ from spec.schemas import inline, join, meet
 from spec.wording import title
 
 _STRENGTH = list(get_args(Level))
+#: Parameters that list what a client may send; all other lists say what may come back.
+SENT = frozenset({"roles", "choices", "formats", "efforts", "fields", "values"})
 
 
 def intersect(profiles: Sequence[Profile]) -> Profile:
@@ -63,26 +65,26 @@ def _weakest(profiles: Sequence[Profile], name: str) -> Promise:
             for profile, promise in zip(profiles, ours, strict=True)
             for place in promise.places
         ),
-        where=" / ".join(
-            f"{profile.title}: {promise.where}" for profile, promise in zip(profiles, ours, strict=True)
-        ),
+        where=" / ".join(f"{profile.title}: {promise.where}" for profile, promise in zip(profiles, ours, strict=True)),
         params=reduce(_params, (promise.params for promise in ours)),
     )
 
 
 def _params(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters a portable promise may rest on: lists united, bounds loosened, other differences left out."""
+    """The parameters that both promises have, loosened; one that cannot be is left out, which laws take as leave.
+
+    Of lists of what may be sent only the common part is portable; of lists of what may come back, everything is.
+    """
     merged: dict[str, Any] = {}
     for name in left.keys() & right.keys():
         ours, theirs = left[name], right[name]
         if same(ours, theirs):
             merged[name] = ours
+        elif isinstance(ours, dict) and isinstance(theirs, dict):
+            merged[name] = {key: value for key, value in ours.items() if key in theirs and same(value, theirs[key])}
         elif isinstance(ours, list) and isinstance(theirs, list):
-            merged[name] = ours + [value for value in theirs if value not in ours]
-        elif name.startswith("max"):
-            merged[name] = max(ours, theirs)
-        elif name.startswith("min"):
-            merged[name] = min(ours, theirs)
+            more = [] if name in SENT else [value for value in theirs if value not in ours]
+            merged[name] = [value for value in ours if name not in SENT or value in theirs] + more
     return merged
 
 

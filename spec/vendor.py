@@ -33,9 +33,7 @@ class Vendor:
     request_fields: frozenset[str]
 
 
-def load_vendor(
-    folder: Path, requirements: Mapping[str, Requirement], readings: Mapping[str, Reading]
-) -> Vendor:
+def load_vendor(folder: Path, requirements: Mapping[str, Requirement], readings: Mapping[str, Reading]) -> Vendor:
     """The vendor in `folder`; raises `SpecError` with every fault of its three files."""
     openapi = read_yaml(folder / "openapi.yaml")
     places = load_places(folder / "document.yaml")
@@ -98,7 +96,7 @@ def _default(derived: Mapping[str, Mapping[str, Any]], constraint: Constraint) -
     """What the vendor's `derived:` says for a part, and below it for a keyword of that part."""
     part = derived.get(constraint.part, {})
     plain = {key: value for key, value in part.items() if not isinstance(value, dict)}
-    return plain | part.get(constraint.keyword, {})
+    return {**plain, **part.get(constraint.keyword, {})}
 
 
 def _weaker(annotation: Mapping[str, str]) -> dict[str, str]:

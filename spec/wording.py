@@ -71,7 +71,7 @@ def _shape(constraint: Constraint, field: str) -> str:
             return f"{field} is one of {_values(value)}."
         case "const":
             return f"{field} is {_value(value)}."
-        case "not-null":
+        case "not":
             return f"{field} is not null."
         case "additionalProperties":
             return f"{field} has no member that the document does not list."
