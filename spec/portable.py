@@ -19,6 +19,8 @@ from spec.schemas import inline, join, meet
 from spec.wording import title
 
 _STRENGTH = list(get_args(Level))
+_OFFERED = ("roles", "fields")  # what a request may use: only what every vendor takes
+_TOLERATED = "tolerated"
 #: Parameters that list what a client may send; all other lists say what may come back.
 SENT = frozenset({"roles", "choices", "formats", "efforts", "fields", "values"})
 
@@ -71,20 +73,29 @@ def _weakest(profiles: Sequence[Profile], name: str) -> Promise:
 
 
 def _params(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that both promises have, loosened; one that cannot be is left out, which laws take as leave.
+    """The parameters a portable promise may rest on.
 
-    Of lists of what may be sent only the common part is portable; of lists of what may come back, everything is.
+    What a request may use is only what both allow; other lists are united, bounds loosened, what one of them
+    tolerates is tolerated, and other differences are left out.
     """
     merged: dict[str, Any] = {}
     for name in left.keys() & right.keys():
         ours, theirs = left[name], right[name]
         if same(ours, theirs):
             merged[name] = ours
+        elif name in _OFFERED:
+            merged[name] = [value for value in ours if value in theirs]
+        elif isinstance(ours, list) and isinstance(theirs, list):
+            merged[name] = ours + [value for value in theirs if value not in ours]
         elif isinstance(ours, dict) and isinstance(theirs, dict):
             merged[name] = {key: value for key, value in ours.items() if key in theirs and same(value, theirs[key])}
-        elif isinstance(ours, list) and isinstance(theirs, list):
-            more = [] if name in SENT else [value for value in theirs if value not in ours]
-            merged[name] = [value for value in ours if name not in SENT or value in theirs] + more
+        elif name.startswith("max"):
+            merged[name] = max(ours, theirs)
+        elif name.startswith("min"):
+            merged[name] = min(ours, theirs)
+    for side in (left, right):
+        if _TOLERATED in side:
+            merged.setdefault(_TOLERATED, side[_TOLERATED])
     return merged
 
 
