@@ -20,7 +20,6 @@ from spec.wording import title
 
 _STRENGTH = list(get_args(Level))
 _OFFERED = ("roles", "fields")  # what a request may use: only what every vendor takes
-_TOLERATED = "tolerated"
 #: Parameters that list what a client may send; all other lists say what may come back.
 SENT = frozenset({"roles", "choices", "formats", "efforts", "fields", "values"})
 
@@ -75,8 +74,8 @@ def _weakest(profiles: Sequence[Profile], name: str) -> Promise:
 def _params(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters a portable promise may rest on.
 
-    What a request may use is only what both allow; other lists are united, bounds loosened, what one of them
-    tolerates is tolerated, and other differences are left out.
+    What a request may use is only what both allow; other lists are united, bounds loosened, and other
+    differences are left out.
     """
     merged: dict[str, Any] = {}
     for name in left.keys() & right.keys():
@@ -93,9 +92,6 @@ def _params(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]
             merged[name] = max(ours, theirs)
         elif name.startswith("min"):
             merged[name] = min(ours, theirs)
-    for side in (left, right):
-        if _TOLERATED in side:
-            merged.setdefault(_TOLERATED, side[_TOLERATED])
     return merged
 
 
