@@ -10,6 +10,10 @@ from conformance.cases import Case
 
 KIND = "capability"  # cases of this kind ask once for what a capability would serve
 State = Literal["yes", "no", "unknown"]
+DECLARED = "declared by the operator"
+# What a document makes depend on the model or the deployment. Everything else is promised without an if, so that
+# finding it absent is no excuse, unless the operator declares that the endpoint lacks it.
+OPTIONAL = frozenset({"vision", "reasoning", "credits", "keys"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,10 @@ class Capability:
     state: State
     source: str
 
+    def excuses(self, name: str) -> bool:
+        """Whether requirements that need the capability do not apply."""
+        return self.state == "no" and (name in OPTIONAL or self.source == DECLARED)
+
 
 def discover(declared: Mapping[str, bool], cases: Iterable[Case], others: Iterable[str]) -> dict[str, Capability]:
     """The state of every capability that was declared, asked for, or is needed by some requirement (`others`)."""
@@ -27,7 +35,7 @@ def discover(declared: Mapping[str, bool], cases: Iterable[Case], others: Iterab
         if case.kind == KIND:
             found[str(case.data["capability"])] = _from_answers(case)
     for name, offered in declared.items():
-        found[name] = Capability("yes" if offered else "no", "declared by the operator")
+        found[name] = Capability("yes" if offered else "no", DECLARED)
     return dict(sorted(found.items()))
 
 

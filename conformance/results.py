@@ -119,7 +119,7 @@ def _count(findings: Sequence[Finding], outcome: str) -> int:
 
 def _lacking(requirement: Requirement, capabilities: Mapping[str, Capability]) -> list[str]:
     known = {name: capabilities[name] for name in requirement.needs if name in capabilities}
-    return [f"{name} ({state.source})" for name, state in known.items() if state.state == "no"]
+    return [f"{name} ({state.source})" for name, state in known.items() if state.excuses(name)]
 
 
 def _why(
