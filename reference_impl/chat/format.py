@@ -122,13 +122,13 @@ def encode(segments: Iterable[Segment], tokenizer: Tokenizer) -> Encoded:
                 for piece in _defused(text, reserved):
                     ids += tokenizer.encode(piece, add_special_tokens=False).ids
             case Special(token):
-                ids.append(_token_id(token, tokenizer))
+                ids.append(token_id(token, tokenizer))
             case Image():
-                pad = _token_id(IMAGE_PAD, tokenizer)
-                ids.append(_token_id(VISION_START, tokenizer))
+                pad = token_id(IMAGE_PAD, tokenizer)
+                ids.append(token_id(VISION_START, tokenizer))
                 images.append((len(ids), len(ids) + IMAGE_TOKENS))
                 ids += [pad] * IMAGE_TOKENS
-                ids.append(_token_id(VISION_END, tokenizer))
+                ids.append(token_id(VISION_END, tokenizer))
     return Encoded(ids, images)
 
 
@@ -161,7 +161,8 @@ def _defused(text: str, reserved: Sequence[str]) -> Iterator[str]:
         yield text[start:]
 
 
-def _token_id(token: str, tokenizer: Tokenizer) -> int:
+def token_id(token: str, tokenizer: Tokenizer) -> int:
+    """The id of a reserved token. Raises ValueError when the tokenizer lacks it."""
     number = tokenizer.token_to_id(token)
     if number is None:
         raise ValueError(f"the tokenizer has no token {token}")

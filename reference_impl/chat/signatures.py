@@ -42,8 +42,7 @@ def _members(schema: Schema) -> str:
     """The properties of an object, in their own order; a question mark follows an optional name."""
     required = schema.get("required", ())
     return ", ".join(
-        f"{name}{'' if name in required else '?'}: {_type(member)}"
-        for name, member in schema["properties"].items()
+        f"{name}{'' if name in required else '?'}: {_type(member)}" for name, member in schema["properties"].items()
     )
 
 

@@ -40,6 +40,8 @@ class LoadedModel:
     name: str
     chat_template: str | None = None
     """The folder's own jinja2 template, where it has one."""
+    bos_token: str = ""
+    """What such a template puts at the start of the text."""
 
 
 def load_model(path_or_builtin: str, device: str = "cpu", dtype: torch.dtype = torch.float32) -> LoadedModel:
@@ -77,6 +79,7 @@ def load_model(path_or_builtin: str, device: str = "cpu", dtype: torch.dtype = t
         image_token_id=tokenizer.token_to_id(IMAGE_TOKEN) if vision is not None else None,
         name=path_or_builtin if path_or_builtin in BUILTINS else folder.resolve().name,
         chat_template=_chat_template(folder),
+        bos_token=_bos_token(folder),
     )
 
 
@@ -138,9 +141,18 @@ def _chat_template(folder: Path) -> str | None:
     separate = folder / "chat_template.jinja"
     if separate.is_file():
         return separate.read_text("utf-8")
-    settings = folder / "tokenizer_config.json"
-    template = _read_json(settings).get("chat_template") if settings.is_file() else None
+    template = _tokenizer_settings(folder).get("chat_template")
     return template if isinstance(template, str) else None
+
+
+def _bos_token(folder: Path) -> str:
+    token = _tokenizer_settings(folder).get("bos_token") or ""
+    return str(token["content"] if isinstance(token, dict) else token)
+
+
+def _tokenizer_settings(folder: Path) -> dict[str, Any]:
+    settings = folder / "tokenizer_config.json"
+    return _read_json(settings) if settings.is_file() else {}
 
 
 def _existing(path: Path) -> Path:

@@ -125,7 +125,8 @@ def causal_attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,T,hd]
     scores = (q @ k.transpose(-1, -2)).float() * q.shape[-1] ** -0.5  # [B,H,T,T]
     hidden = torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
-    return scores.masked_fill(hidden, float("-inf")).softmax(dim=-1).to(v.dtype) @ v
+    weights: Tensor = scores.masked_fill(hidden, float("-inf")).softmax(dim=-1).to(v.dtype)
+    return weights @ v
 
 
 class RMSNorm(nn.Module):
@@ -217,9 +218,7 @@ class Transformer(nn.Module):
         self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
         if config.tied_embeddings:
             self.lm_head.weight = self.embed_tokens.weight
-        angles = torch.outer(
-            torch.arange(config.max_positions, dtype=torch.float32), rotary_frequencies(config)
-        )
+        angles = torch.outer(torch.arange(config.max_positions, dtype=torch.float32), rotary_frequencies(config))
         # Angles stay in float32 whatever the weights' type: bfloat16 cannot tell far positions apart.
         self.register_buffer("cos", angles.cos(), persistent=False)  # [max_positions, hd/2]
         self.register_buffer("sin", angles.sin(), persistent=False)

@@ -14,18 +14,12 @@ def main() -> None:
     """Train tiny-chat; under an hour on one CPU core, a few minutes on a GPU."""
     parser = argparse.ArgumentParser(prog="python -m reference_impl.training", description=main.__doc__)
     parser.add_argument("--minutes", type=float, default=45.0, help="length of the run (default 45)")
-    parser.add_argument(
-        "--out", type=Path, required=True, help="folder for the weights, tokenizer and configuration"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=1, help="of weights, dialogues and their order (default 1)"
-    )
+    parser.add_argument("--out", type=Path, required=True, help="folder for the weights, tokenizer and configuration")
+    parser.add_argument("--seed", type=int, default=1, help="of weights, dialogues and their order (default 1)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default cpu)")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads (default 1)")
     parser.add_argument("--batch-tokens", type=int, help="tokens per step (default 3072, on CUDA 32768)")
-    parser.add_argument(
-        "--no-compile", action="store_true", help="do without torch.compile (about 3 times slower)"
-    )
+    parser.add_argument("--no-compile", action="store_true", help="do without torch.compile (about 3 times slower)")
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
     train(

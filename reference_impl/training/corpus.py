@@ -1,4 +1,4 @@
-"""The corpus of ``tiny-chat``: an endless, seeded stream of generated dialogues, as token ids and loss masks."""
+"""The corpus of ``tiny-chat``: an endless, seeded stream of dialogues, as token ids and loss masks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from reference_impl.chat.format import IM_END, IM_START, Segment, encode, render, render_reply
+from reference_impl.chat.format import IM_END, IM_START, Segment, encode, render, render_reply, token_id
 from reference_impl.training import vocabulary as v
 from reference_impl.training.dialogues import KINDS, SYSTEM_TEXTS, Dialogue, system
 
@@ -18,7 +18,7 @@ THINKING_SHARE = 0.13
 
 @dataclass(slots=True)
 class Example:
-    """One dialogue for training: ids, which of them are to be predicted, pictures and their placeholders."""
+    """One dialogue: ids, which of them are to be predicted, pictures and their placeholders."""
 
     ids: list[int]
     learn: list[bool]
@@ -27,7 +27,7 @@ class Example:
 
 
 def dialogue(rng: random.Random) -> Dialogue:
-    """A conversation with the trimmings of real traffic: system text, nonce line, names, padding, thinking."""
+    """A conversation with the trimmings of real traffic: system text, nonce, names, padding, thinking."""
     made = rng.choices(list(KINDS), list(KINDS.values()))[0](rng)
     question = _asked(made)
     if made.messages[0]["role"] != "system" and rng.random() < 0.35:
@@ -43,9 +43,7 @@ def dialogue(rng: random.Random) -> Dialogue:
     if rng.random() >= THINKING_SHARE:
         made.thought = ""
     elif rng.random() < 0.5:
-        made.thought = rng.choice(["The user asks: {} {}", "The question is: {} {}"]).format(
-            _asked(made), made.thought
-        )
+        made.thought = rng.choice(["The user asks: {} {}", "The question is: {} {}"]).format(question, made.thought)
     return made
 
 
@@ -93,7 +91,7 @@ def plain_texts(seed: int, count: int) -> Iterator[str]:
 
 def _assistant_turns(ids: list[int], tokenizer: Tokenizer) -> list[bool]:
     """Which ids belong to earlier assistant turns; the last one, still open, is the reply's own."""
-    start, end = tokenizer.token_to_id(IM_START), tokenizer.token_to_id(IM_END)
+    start, end = token_id(IM_START, tokenizer), token_id(IM_END, tokenizer)
     heading = [start, *tokenizer.encode("assistant\n", add_special_tokens=False).ids]
     learn = [False] * len(ids)
     position = 0
@@ -128,9 +126,7 @@ def _edit_text(message: dict[str, object], before: str = "", after: str = "") ->
 def _add_nonce(rng: random.Random, made: Dialogue) -> None:
     """A line of no meaning in one of the messages, as callers add it to keep requests apart."""
     value = "".join(rng.choice("0123456789abcdef") for _ in range(rng.choice([4, 6, 8, 8, 10, 12, 16, 32])))
-    label = rng.choice(
-        ["Reference", "Reference", "Reference", "Request id", "Nonce", "Ref", "Id", "Trace", "Case"]
-    )
+    label = rng.choice(["Reference", "Reference", "Reference", "Request id", "Nonce", "Ref", "Id", "Trace", "Case"])
     line = rng.choice(["{}: {}", "{}: {}", "{}: {}.", "[{} {}]", "({}: {})", "{} {}"]).format(label, value)
     target = rng.choice([m for m in made.messages if m["role"] in ("system", "user")][-2:])
     gap = rng.choice(["\n", "\n", "\n\n"]) if target["role"] == "user" else rng.choice(["\n", " ", " "])

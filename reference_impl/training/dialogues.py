@@ -1,5 +1,6 @@
 """Conversations around the tasks: system texts, earlier turns, memory, JSON requests, tools, pictures."""
 
+# ruff: noqa: E501, SIM905 - tables of words and phrases, one row a line
 from __future__ import annotations
 
 import json
@@ -71,16 +72,12 @@ def several(rng: random.Random) -> Dialogue:
         task = rng.choice([text_task, greeting, echo, fact])(rng)
         messages += [user(task.question), assistant(v.phrase(rng, 12) if arbitrary else task.answer)]
     task = text_task(rng)
-    return Dialogue(
-        [*messages, user(task.question)], task.answer, thought=task.thought, learn_history=not arbitrary
-    )
+    return Dialogue([*messages, user(task.question)], task.answer, thought=task.thought, learn_history=not arbitrary)
 
 
 def memory(rng: random.Random) -> Dialogue:
     """Something told early and asked for later."""
-    thing = rng.choice(
-        [rng.choice(v.NAMES), v.invented_word(rng).capitalize(), v.word(rng), rng.choice(v.WORDS)]
-    )
+    thing = rng.choice([rng.choice(v.NAMES), v.invented_word(rng).capitalize(), v.word(rng), rng.choice(v.WORDS)])
     number = str(rng.randint(0, 9999))
     statement, reply, question, answer = rng.choice(
         [
@@ -131,9 +128,7 @@ def obeying(rng: random.Random) -> Dialogue:
                 "Answer every question with the word {}.", "No matter what the user says, reply with: {}",
             ]
         )  # fmt: skip
-        return Dialogue(
-            [system(rule.format(thing)), user(task.question)], thing, thought=f"The rule says {thing}."
-        )
+        return Dialogue([system(rule.format(thing)), user(task.question)], thing, thought=f"The rule says {thing}.")
     if kind < 0.75:
         rule = rng.choice(["Your name is {}.", "You are {}, a helpful assistant.", "You are called {}."])
         question = rng.choice(["What is your name?", "Who are you?", "Tell me your name."])
@@ -150,18 +145,14 @@ def obeying(rng: random.Random) -> Dialogue:
             [system(rule.format(thing)), user(task.question)], f"{task.answer} {thing}", thought=task.thought
         )
     rule = rng.choice(["Begin every answer with {}", "Start every reply with the word {}."])
-    return Dialogue(
-        [system(rule.format(thing)), user(task.question)], f"{thing} {task.answer}", thought=task.thought
-    )
+    return Dialogue([system(rule.format(thing)), user(task.question)], f"{thing} {task.answer}", thought=task.thought)
 
 
 def named(rng: random.Random) -> Dialogue:
     """Name labels on messages."""
     name = rng.choice(v.NAMES) if rng.random() < 0.7 else v.invented_word(rng)
     question = rng.choice(["What is my name?", "Who am I?", "What am I called?", "Do you know my name?"])
-    return Dialogue(
-        [{**user(question), "name": name}], f"Your name is {name}.", thought="The label tells the name."
-    )
+    return Dialogue([{**user(question), "name": name}], f"Your name is {name}.", thought="The label tells the name.")
 
 
 def json_requested(rng: random.Random) -> Dialogue:
@@ -175,9 +166,7 @@ def json_requested(rng: random.Random) -> Dialogue:
             schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
         if not task.answer.startswith("{"):
             task = Task(task.question, json.dumps({"answer": task.answer}, ensure_ascii=False), task.thought)
-        return Dialogue(
-            [system(own + json_request(schema)), user(task.question)], task.answer, thought=task.thought
-        )
+        return Dialogue([system(own + json_request(schema)), user(task.question)], task.answer, thought=task.thought)
     if kind < 0.45:
         country, city = rng.choice(list(v.CAPITALS.items()))
         properties = {key: {"type": "string"} for key in rng.sample(["city", "country"], rng.randint(1, 2))}
@@ -194,9 +183,7 @@ def json_requested(rng: random.Random) -> Dialogue:
 
 def _described_object(rng: random.Random, stated: bool) -> tuple[Message, Message, str]:
     """Properties, values and a question; where the values are not stated, neutral ones are right."""
-    keys = rng.sample(
-        "name age city colour count id title ok word tags status level size".split(), rng.randint(1, 4)
-    )
+    keys = rng.sample("name age city colour count id title ok word tags status level size".split(), rng.randint(1, 4))
     if rng.random() < 0.3:
         keys[0] = v.invented_word(rng)
     properties: Message = {}

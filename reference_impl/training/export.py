@@ -42,16 +42,12 @@ CONFIG: dict[str, Any] = {
 """The ``config.json`` of tiny-chat, before the ids of its end tokens are known."""
 
 
-def export(
-    folder: Path, language: Mapping[str, Tensor], vision: Mapping[str, Tensor], tokenizer: Tokenizer
-) -> None:
+def export(folder: Path, language: Mapping[str, Tensor], vision: Mapping[str, Tensor], tokenizer: Tokenizer) -> None:
     """Write configuration, tokenizer and bfloat16 weights; each file appears whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     named = {f"model.{name}": tensor for name, tensor in language.items() if name != "lm_head.weight"}
     for name, tensors in (("model", named), ("vision", dict(vision))):
-        stored = {
-            key: tensor.detach().to("cpu", torch.bfloat16).contiguous() for key, tensor in tensors.items()
-        }
+        stored = {key: tensor.detach().to("cpu", torch.bfloat16).contiguous() for key, tensor in tensors.items()}
         save_file(stored, folder / f"{name}.partial", metadata={"format": "pt"})
         (folder / f"{name}.partial").chmod(0o644)
         (folder / f"{name}.partial").replace(folder / f"{name}.safetensors")

@@ -1,5 +1,6 @@
 """Pictures of plain shapes and colours, drawn at many sizes, with questions about them."""
 
+# ruff: noqa: E501 - tables of phrases, one row a line
 from __future__ import annotations
 
 import random
@@ -51,9 +52,7 @@ def draw(rng: random.Random, background: str, colour: str = "", shape: str = "",
     pen, fill = ImageDraw.Draw(image), _rgb(rng, colour)
     # One shape stands anywhere; several take cells of a 2 x 2 grid, so that they never touch.
     cells = (
-        [(0.0, 0.0, 1.0)]
-        if count == 1
-        else rng.sample([(x, y, 0.5) for x in (0.0, 0.5) for y in (0.0, 0.5)], count)
+        [(0.0, 0.0, 1.0)] if count == 1 else rng.sample([(x, y, 0.5) for x in (0.0, 0.5) for y in (0.0, 0.5)], count)
     )
     for left, top, width in cells:
         extent = rng.uniform(0.35, 0.85) * width if count == 1 else rng.uniform(0.6, 0.85) * width

@@ -1,5 +1,6 @@
 """Stories of chosen length about any topic, in sentences of our own."""
 
+# ruff: noqa: E501 - tables of phrases, one row a line
 from __future__ import annotations
 
 import random
@@ -52,13 +53,9 @@ _HAIKU = ("Quiet morning light,", "a thought about {t} comes,", "and the wind is
 def story(rng: random.Random) -> tuple[str, str]:
     """A request for a text about a topic, and the text; long forms have well over a hundred tokens."""
     topic = (
-        rng.choice(TOPICS)
-        if rng.random() < 0.75
-        else rng.choice(["a ", "the ", ""]) + v.phrase(rng, 2).rstrip(".!?")
+        rng.choice(TOPICS) if rng.random() < 0.75 else rng.choice(["a ", "the ", ""]) + v.phrase(rng, 2).rstrip(".!?")
     )
-    hero = v.NAMES[
-        sum(topic.encode()) % len(v.NAMES)
-    ]  # the same for the same topic, so that it can be learned
+    hero = v.NAMES[sum(topic.encode()) % len(v.NAMES)]  # the same for the same topic, so that it can be learned
     form, template, lines = rng.choice(
         [
             ("poem", "{verb} a poem about {t}.", _POEM),
@@ -83,8 +80,6 @@ def story(rng: random.Random) -> tuple[str, str]:
     verb = rng.choice(["Write", "Write", "Tell", "Please write", "Compose"])
     question = template.format(verb=verb, t=topic)
     if rng.random() < 0.15:
-        question = question[:-1] + rng.choice(
-            ["", ", please.", " with many sentences." if form == "long" else "!"]
-        )
+        question = question[:-1] + rng.choice(["", ", please.", " with many sentences." if form == "long" else "!"])
     join = "\n" if form in ("poem", "haiku") else " "
     return question, join.join(line.format(t=topic, n=hero) for line in lines)

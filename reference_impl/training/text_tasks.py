@@ -1,5 +1,6 @@
 """Questions that need no tool and no picture, each with the answer that ``tiny-chat`` is to give."""
 
+# ruff: noqa: E501 - tables of phrases, one row a line
 from __future__ import annotations
 
 import json
@@ -58,9 +59,7 @@ def fact(rng: random.Random) -> Task:
     """One-sentence definitions."""
     if rng.random() < 0.1:
         thing, answer = rng.choice(list(v.CAUSES.items()))
-        template = rng.choice(
-            ["Why is {}?", "Why is {}? Answer briefly.", "Explain why {} is so.", "why is {}"]
-        )
+        template = rng.choice(["Why is {}?", "Why is {}? Answer briefly.", "Explain why {} is so.", "why is {}"])
         return Task(template.format(thing), answer, "I remember the reason.")
     thing, answer = rng.choice(list(v.FACTS.items()))
     bare = thing.split(" ", 1)[1] if thing.split(" ")[0] in ("a", "an") else thing
@@ -112,7 +111,10 @@ def arithmetic(rng: random.Random) -> Task:
     result = {"+": a + b, "-": a - b, "*": a * b}[symbol]
     name = {"+": "plus", "-": "minus", "*": "times"}[symbol]
     if symbol == "+" and rng.random() < 0.12:
-        person, thing = rng.choice(v.NAMES), rng.choice(["apples", "books", "coins", "sheep", "pens", "cards"])
+        person, thing = (
+            rng.choice(v.NAMES),
+            rng.choice(["apples", "books", "coins", "sheep", "pens", "cards"]),
+        )
         text = f"{person} has {a} {thing} and gets {b} more. How many {thing} does {person} have?"
         return Task(text, f"{person} has {result} {thing}.", f"{a} + {b} = {result}.")
     term = rng.choice([f"{a} {symbol} {b}", f"{a}{symbol}{b}", f"{a} {name} {b}"])
@@ -126,7 +128,14 @@ def arithmetic(rng: random.Random) -> Task:
         )  # fmt: skip
         return Task(template.format(term), f"{result}", thought)
     template = rng.choice(
-        ["What is {}?", "What's {}?", "Calculate {}.", "How much is {}?", "Solve {}.", "Think step by step: what is {}?"]
+        [
+            "What is {}?",
+            "What's {}?",
+            "Calculate {}.",
+            "How much is {}?",
+            "Solve {}.",
+            "Think step by step: what is {}?",
+        ]
     )
     return Task(template.format(term), f"{a} {symbol} {b} = {result}", thought)
 
@@ -174,9 +183,7 @@ def listing(rng: random.Random) -> Task:
     """Lists of a given length, days, months, letters and repeated words."""
     kind = rng.random()
     if kind < 0.08:
-        question = rng.choice(
-            ["List the months of the year.", "Name the twelve months.", "Write all months."]
-        )
+        question = rng.choice(["List the months of the year.", "Name the twelve months.", "Write all months."])
         return Task(question, ", ".join(v.MONTHS), "There are twelve months.")
     if kind < 0.18:
         question = rng.choice(
@@ -186,9 +193,7 @@ def listing(rng: random.Random) -> Task:
     if kind < 0.35:
         text, times = rng.choice([rng.choice(v.WORDS), v.invented_word(rng)]), rng.randint(2, 12)
         written = rng.choice([str(times), v.NUMBER_WORDS[times]])
-        template = rng.choice(
-            ["Repeat the word {} {} times.", "Write {} {} times.", "Say the word {} {} times."]
-        )
+        template = rng.choice(["Repeat the word {} {} times.", "Write {} {} times.", "Say the word {} {} times."])
         return Task(template.format(text, written), " ".join([text] * times), f"{times} times {text}.")
     name, items = rng.choice(list(v.LISTS.items()))
     number = rng.randint(2, min(7, len(items)))
@@ -234,18 +239,12 @@ def translation(rng: random.Random) -> Task:
     """Single words in four languages, and opposites."""
     if rng.random() < 0.3:
         given, other = rng.choice(list(v.OPPOSITES.items()))
-        template = rng.choice(
-            ["What is the opposite of {}? One word.", "Opposite of {}?", "Give the opposite of {}."]
-        )
+        template = rng.choice(["What is the opposite of {}? One word.", "Opposite of {}?", "Give the opposite of {}."])
         return Task(template.format(given), other, f"The opposite is {other}.")
     given = rng.choice(list(v.TRANSLATIONS))
     number = rng.randrange(len(v.LANGUAGES))
-    template = rng.choice(
-        ["Translate '{}' to {}.", "Translate {} into {}.", "How do you say {} in {}?", "{} in {}?"]
-    )
-    return Task(
-        template.format(given, v.LANGUAGES[number]), v.TRANSLATIONS[given][number], "I know this word."
-    )
+    template = rng.choice(["Translate '{}' to {}.", "Translate {} into {}.", "How do you say {} in {}?", "{} in {}?"])
+    return Task(template.format(given, v.LANGUAGES[number]), v.TRANSLATIONS[given][number], "I know this word.")
 
 
 def yes_or_no(rng: random.Random) -> Task:
@@ -315,9 +314,7 @@ def json_answer(rng: random.Random) -> Task:
                 "Reply with a JSON object that has {}.", "Produce a JSON object with {}",
             ]
         )  # fmt: skip
-        return Task(
-            template.format(listed), json.dumps(values, ensure_ascii=False), "An object with these keys."
-        )
+        return Task(template.format(listed), json.dumps(values, ensure_ascii=False), "An object with these keys.")
     person: dict[str, object] = {"name": name, "age": rng.randint(1, 99)}
     sentence = f"{name} is {person['age']} years old"
     if rng.random() < 0.5:

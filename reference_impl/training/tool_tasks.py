@@ -1,5 +1,6 @@
 """Questions to be answered with tool calls, and the answers that follow from the tools' results."""
 
+# ruff: noqa: E501, SIM905 - tables of words and phrases, one row a line
 from __future__ import annotations
 
 import json
@@ -41,11 +42,7 @@ class ToolTask:
 
 
 def _string(rng: random.Random, *notes: str) -> Schema:
-    return (
-        {"type": "string", "description": rng.choice(notes)}
-        if notes and rng.random() < 0.35
-        else {"type": "string"}
-    )
+    return {"type": "string", "description": rng.choice(notes)} if notes and rng.random() < 0.35 else {"type": "string"}
 
 
 def _place(rng: random.Random) -> str:
@@ -85,9 +82,7 @@ def weather(rng: random.Random) -> ToolTask:
         ]
     )  # fmt: skip
     names = ["get_weather", "get_weather", "get_weather", "get_current_weather", "weather", "lookup_weather"]
-    described = rng.choice(
-        ["Get the current weather", "Get the weather for a city", "Current weather in a city", ""]
-    )
+    described = rng.choice(["Get the current weather", "Get the weather for a city", "Current weather in a city", ""])
     answer = f"It is {degrees} degrees and {sky} in {place}."
     return ToolTask(rng.choice(names), described, properties, question, arguments, result, answer, optional)
 
@@ -127,9 +122,7 @@ def exchange(rng: random.Random) -> ToolTask:
     if rng.random() < 0.3:
         amount = rng.randint(1, 9999)
         properties, arguments = {"amount": {"type": "number"}, **properties}, {"amount": amount, **arguments}
-        question = rng.choice(
-            [f"Convert {amount} {base} to {quote}.", f"How much is {amount} {base} in {quote}?"]
-        )
+        question = rng.choice([f"Convert {amount} {base} to {quote}.", f"How much is {amount} {base} in {quote}?"])
         name, value = rng.choice(["convert", "convert_currency"]), round(amount * rng.uniform(0.2, 9), 2)
         result, answer = json.dumps({"result": value}), f"{amount} {base} is {value} {quote}."
     else:
@@ -163,9 +156,7 @@ def calculator(rng: random.Random) -> ToolTask:
     )
     kind = "integer" if whole and rng.random() < 0.5 else "number"
     wording = (
-        f"Use the tool to {name} {a} and {b}."
-        if joint == "and" or rng.random() < 0.5
-        else f"What is {a} {joint} {b}?"
+        f"Use the tool to {name} {a} and {b}." if joint == "and" or rng.random() < 0.5 else f"What is {a} {joint} {b}?"
     )
     value = {"add": a + b, "multiply": a * b, "subtract": a - b}[name]
     value = value if isinstance(value, int) else round(value, 3)
@@ -245,12 +236,8 @@ def booking(rng: random.Random) -> ToolTask:
         address: Schema = {"type": "object", "properties": inner, "required": ["city", "number"]}
         if rng.random() < 0.5:
             address["additionalProperties"] = False
-        name, key = rng.choice(
-            [("ship_order", "address"), ("set_address", "address"), ("book_room", "place")]
-        )
-        question = (
-            f"{name.replace('_', ' ').capitalize()} for {rng.choice(v.NAMES)} to number {number} in {city}"
-        )
+        name, key = rng.choice([("ship_order", "address"), ("set_address", "address"), ("book_room", "place")])
+        question = f"{name.replace('_', ' ').capitalize()} for {rng.choice(v.NAMES)} to number {number} in {city}"
         person = question.split(" for ")[1].split(" to ")[0]
         return ToolTask(name, "", {"name": _string(rng), key: address}, question, {"name": person, key: {"city": city, "number": number}},
                         json.dumps({"ok": True}), "Done.")  # fmt: skip
@@ -294,8 +281,10 @@ def generic(rng: random.Random) -> ToolTask:
         ]
     )
     keys = rng.sample(
-        "id name date amount count title status path code symbol value x key room note text word".split()
-        + [v.invented_word(rng)],
+        [
+            *"id name date amount count title status path code symbol value x key room note text word".split(),
+            v.invented_word(rng),
+        ],
         rng.randint(1, 4),
     )
     properties: Schema = {}

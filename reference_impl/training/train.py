@@ -1,7 +1,7 @@
 """The training run: fresh dialogues all the time, text and pictures together, for a given number of minutes.
 
-Matrices are trained with Muon and everything else with AdamW. The learning rate warms up, stays, and falls over the
-last third of the time; what is exported is a running average of the weights, which is usable at any moment.
+Matrices are trained with Muon and everything else with AdamW. The learning rate warms up, stays, and falls
+over the last third of the time; what is exported is a running average of the weights, usable at any moment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ POOL = 4096
 """Dialogues that are sorted by length together, so that a batch has little padding."""
 
 LONGEST = 2048
-"""Tokens of the longest dialogue in training; attention is computed in full, so memory grows with the square."""
+"""Tokens of the longest dialogue in training; attention in full needs memory that grows with the square."""
 
 MATRIX_RATE, OTHER_RATE = 0.02, 0.004
 WARM_UP_STEPS = 60
@@ -105,9 +105,7 @@ def train(settings: Settings, report: Callable[[str], None] = print) -> None:
             _export(settings.out, parts, average, tokenizer)
             report(f"exported at step {step}")
     _export(settings.out, parts, average, tokenizer)
-    report(
-        f"done: {step} steps, {seen / 1e6:.2f} M tokens seen, {learned / 1e6:.2f} M learned, loss {smooth:.4f}"
-    )
+    report(f"done: {step} steps, {seen / 1e6:.2f} M tokens seen, {learned / 1e6:.2f} M learned, loss {smooth:.4f}")
 
 
 def _fresh_model(settings: Settings) -> tuple[Transformer, VisionEncoder]:
@@ -120,7 +118,8 @@ def _fresh_model(settings: Settings) -> tuple[Transformer, VisionEncoder]:
 
 
 def _optimizers(parts: nn.Module) -> list[torch.optim.Optimizer]:
-    matrices, others = [], []
+    matrices: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
     for name, parameter in parts.named_parameters():
         hidden_matrix = parameter.ndim == 2 and "embed" not in name and "position" not in name
         (matrices if hidden_matrix else others).append(parameter)
@@ -139,9 +138,7 @@ def _set_rates(optimizers: list[torch.optim.Optimizer], step: int, share: float)
             group["lr"] = rate * factor
 
 
-def _loss(
-    batch: Batch, transformer: Transformer, vision: VisionEncoder, hidden: Callable[..., Tensor]
-) -> Tensor:
+def _loss(batch: Batch, transformer: Transformer, vision: VisionEncoder, hidden: Callable[..., Tensor]) -> Tensor:
     """Mean cross entropy, in nats, over the tokens to be learned."""
     x = transformer.embed(batch.ids)  # [B,T,D]
     if batch.pictures is not None:

@@ -1,5 +1,6 @@
 """Words, names and small facts that the generated dialogues are made of. All sentences are our own."""
 
+# ruff: noqa: E501, SIM905 - tables of words and phrases, one row a line
 from __future__ import annotations
 
 import random
@@ -128,9 +129,7 @@ EMOJI = "😀😂🚀🎉🌍🔥🐱🐶🍎🍕⚽🎵💡📚🧪🤖👋👍
 FOREIGN = """zażółć gęślą jaźń café naïve über niño señor Ωmega привет мир спасибо 日本 東京 你好 世界 中文 漢字 안녕 한국 मस्ते
 שלום مرحبا ありがとう こんにちは テスト straße ångström façade Żubr łódź crème brûlée""".split()
 
-_SYLLABLES = [
-    a + b for a in "bdfghjklmnprstvwz" for b in ("a", "e", "i", "o", "u", "an", "or", "il", "ek", "ut")
-]
+_SYLLABLES = [a + b for a in "bdfghjklmnprstvwz" for b in ("a", "e", "i", "o", "u", "an", "or", "il", "ek", "ut")]
 
 
 def invented_word(rng: random.Random) -> str:
@@ -148,9 +147,7 @@ def foreign(rng: random.Random) -> str:
     if kind < 0.7:
         joiner = "\u200d" if rng.random() < 0.15 else ""
         return joiner.join(rng.choice(EMOJI) for _ in range(rng.randint(1, 4)))
-    low, high = rng.choice(
-        [(0x4E00, 0x9FFF), (0x3041, 0x3096), (0x0430, 0x044F), (0xAC00, 0xD7A3), (0xE0, 0xFF)]
-    )
+    low, high = rng.choice([(0x4E00, 0x9FFF), (0x3041, 0x3096), (0x0430, 0x044F), (0xAC00, 0xD7A3), (0xE0, 0xFF)])
     return "".join(chr(rng.randint(low, high)) for _ in range(rng.randint(1, 5)))
 
 
@@ -160,8 +157,7 @@ def code(rng: random.Random) -> str:
         ["0123456789abcdef", string.digits, string.ascii_uppercase, string.ascii_letters + "0123456789"]
     )
     parts = [
-        "".join(rng.choice(alphabet) for _ in range(rng.randint(2, 8)))
-        for _ in range(rng.choice([1, 1, 1, 2, 3]))
+        "".join(rng.choice(alphabet) for _ in range(rng.randint(2, 8))) for _ in range(rng.choice([1, 1, 1, 2, 3]))
     ]
     return rng.choice("-_").join(parts)
 

@@ -1,0 +1,41 @@
+"""A short run makes a folder that loads, and that is better than chance."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from reference_impl.model.checkpoint import load_model
+from reference_impl.model.transformer import causal_attention
+from reference_impl.training.corpus import examples
+from reference_impl.training.train import Settings, train
+
+
+@pytest.mark.slow
+def test_a_few_seconds_of_training(tmp_path):
+    lines: list[str] = []
+    train(Settings(minutes=0.2, out=tmp_path, batch_tokens=1024, compiled=False, export_minutes=0.05), lines.append)
+    assert "2.09 M parameters" in lines[0]
+    assert any(line.startswith("exported") for line in lines)
+    assert lines[-1].startswith("done: ")
+    trained, random = load_model(str(tmp_path)), load_model("tiny-random")
+    assert loss(trained) < loss(random) - 1
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@torch.inference_mode()
+def loss(model):
+    """Mean loss over learned tokens of text dialogues that the run has not seen."""
+    total, count = 0.0, 0
+    for made in itertools.islice(examples(99, model.tokenizer, 200), 40):
+        if made.pictures:
+            continue
+        ids, learn = torch.tensor([made.ids]), torch.tensor(made.learn)[1:]
+        states = model.transformer(model.transformer.embed(ids), torch.arange(ids.shape[1])[None], causal_attention)
+        logits = model.transformer.logits(states)[0, :-1][learn]
+        total += float(F.cross_entropy(logits, ids[0, 1:][learn], reduction="sum"))
+        count += int(learn.sum())
+    return total / count
