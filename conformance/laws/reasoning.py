@@ -78,17 +78,17 @@ def default_is_off(x: Exchange, promise: Promise) -> Iterator[Violation]:
     yield from _off(x)
 
 
-def _on(x: Exchange, promise: Promise) -> bool:
-    return effort_of(x) in promise.params.get("efforts", ON) and not _excludes(x)
+def _may_think(x: Exchange) -> bool:
+    return readable(x) and effort_of(x) not in (None, "none", "minimal") and not _excludes(x)
 
 
-@law("reasoning.on-yields-reasoning", applies=lambda x: readable(x) and effort_of(x) is not None and not _excludes(x))
+@law("reasoning.on-yields-reasoning", applies=_may_think)
 def on_yields_reasoning(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """Where an effort has switched thinking on, tokens spent thinking come with their text.
 
     A model that does not think at all is not a breach by itself; asked often enough, it is.
     """
-    if not _on(x, promise):
+    if effort_of(x) not in promise.params.get("efforts", ON):
         raise Undecided("the effort does not switch thinking on")
     if reasoning_text(x):
         return

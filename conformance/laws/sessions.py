@@ -1,0 +1,68 @@
+"""Conversations kept on the server: what one holds, that others leave it alone, and its cap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from conformance.cases import Case
+from conformance.laws.registry import Undecided, Violation, case_law
+from conformance.laws.relations import outcome_of, prompt_tokens_of, refused, reply_in, settled
+from conformance.wire.exchange import Exchange
+from spec.model import Promise
+
+
+def _same_growth(alone: Sequence[Exchange], disturbed: Sequence[Exchange], what: str) -> Iterator[Violation]:
+    """Two sessions with the same turns have the same prompt at every turn, as long as their replies are the same."""
+    settled((*alone, *disturbed))
+    for position, (plain, other) in enumerate(zip(alone, disturbed, strict=True)):
+        if plain.status != 200:
+            raise Undecided(f"turn {position + 1} of the undisturbed session was answered {plain.status}")
+        violation = refused(other)
+        if violation:
+            yield violation
+            return
+        before, after = prompt_tokens_of(plain), prompt_tokens_of(other)
+        if before != after:
+            words = f"{what} changed the prompt of turn {position + 1} (prompt_tokens)"
+            yield Violation(words, f"{before}, as without it", str(after), (plain.id, other.id))
+            return
+        if position + 1 < len(alone) and outcome_of(plain)[0] != outcome_of(other)[0]:
+            raise Undecided(f"the replies to turn {position + 1} differ, so that later prompts cannot be compared")
+
+
+@case_law("sessions.do-not-mix", kind="sessions-apart")
+def sessions_do_not_mix(case: Case, promise: Promise) -> Iterator[Violation]:
+    """Turns of another session between them leave the prompt_tokens of a session's turns as they are without."""
+    yield from _same_growth(case.all("alone"), case.all("mixed"), "a turn of another session")
+
+
+@case_law("sessions.refused-turn-changes-nothing", kind="session-refused-turn")
+def refused_turn_changes_nothing(case: Case, promise: Promise) -> Iterator[Violation]:
+    """A refused request between them leaves the prompt_tokens of a session's turns as they are without."""
+    refusals = case.all("refused")
+    settled(refusals)
+    if any(not 400 <= x.status < 500 for x in refusals):
+        raise Undecided("the request between the turns was not refused")
+    yield from _same_growth(case.all("alone"), case.all("mixed"), "a refused request")
+
+
+@case_law("sessions.cap-bounds-the-session", kind="session-cap")
+def cap_bounds_the_session(case: Case, promise: Promise) -> Iterator[Violation]:
+    """No answered turn leaves its session with more tokens (prompt and completion) than the cap it names."""
+    turns = case.all("turns")
+    settled(turns)
+    name = str(promise.params.get("cap", "ark_max_session_tokens"))
+    answered = [x for x in turns if x.status == 200]
+    if not answered and not any(400 <= x.status < 500 for x in turns):
+        raise Undecided("no turn was answered or refused")
+    for x in answered:
+        cap, reply = x.asks(name), reply_in(x)
+        if not isinstance(cap, int) or reply.prompt_tokens is None or reply.completion_tokens is None:
+            raise Undecided(f"{x.id} says nothing about how many tokens the session holds")
+        held = reply.prompt_tokens + reply.completion_tokens
+        if held > cap:
+            yield Violation("a session holds more tokens than its cap", f"at most {cap}", str(held), (x.id,))
+    generated = sum(reply_in(x).completion_tokens or 0 for x in answered)
+    caps = [cap for x in answered if isinstance(cap := x.asks(name), int)]
+    if caps and generated > max(caps):
+        yield Violation("the replies of a session are longer than its cap", f"at most {max(caps)}", str(generated))

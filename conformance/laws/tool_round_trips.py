@@ -1,0 +1,53 @@
+"""Calls and their results in the conversation: paired by id, in whatever order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.cases import Case
+from conformance.laws.registry import Undecided, Violation, case_law
+from conformance.laws.relations import outcome_of, prompt_tokens_of, refused, settled, shortened, steady_outcome
+from spec.model import Promise
+
+
+@case_law("messages.tool-results-in-any-order", kind="result-order")
+def results_in_any_order(case: Case, promise: Promise) -> Iterator[Violation]:
+    """Results in another order are accepted and not mistaken for one another.
+
+    The answer to swapped results (each with its right id) is that to results in order, and not that to results
+    whose texts are exchanged, which is what an endpoint sees that pairs by position.
+    """
+    swapped = case.one("swapped")
+    settled(case.exchanges)
+    violation = refused(swapped)
+    if violation:
+        yield violation
+        return
+    in_order = steady_outcome((*case.all("in_order"), *case.all("again")))
+    crossed, seen = outcome_of(case.one("crossed")), outcome_of(swapped)
+    if in_order == crossed:
+        raise Undecided("the model answers alike whichever result belongs to which call")
+    if seen == crossed:
+        yield Violation(
+            "results are paired with calls by position and not by id", shortened(in_order[0]), shortened(seen[0])
+        )
+    elif seen != in_order:
+        raise Undecided("the order of the results changes the answer in a way of its own")
+
+
+@case_law("messages.call-ids-are-opaque", kind="renamed-calls")
+def call_ids_are_opaque(case: Case, promise: Promise) -> Iterator[Violation]:
+    """Other ids of the same length, given consistently, change no status and prompt_tokens by a few at most."""
+    plain, renamed = case.one("plain"), case.one("renamed")
+    settled((plain, renamed))
+    if plain.status != 200:
+        raise Undecided(f"the conversation with the first ids was answered {plain.status}")
+    violation = refused(renamed)
+    if violation:
+        yield violation
+        return
+    tolerance = int(promise.params.get("tolerance", 8))
+    before, after = prompt_tokens_of(plain), prompt_tokens_of(renamed)
+    if abs(before - after) > tolerance:
+        words = f"other call ids change prompt_tokens by more than {tolerance}"
+        yield Violation(words, str(before), str(after), (plain.id, renamed.id))
