@@ -9,7 +9,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from reference_impl.faults.registry import UnknownFault, catalogue, select
+from reference_impl.faults.planting import HEADER, always, as_asked
+from reference_impl.faults.registry import UnknownFault, catalogue
 
 DIALECTS = ("ark", "serenity-edge")
 
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 device=options.device,
                 allow_induce=options.allow_induce,
                 allow_fetch=options.allow_fetch,
-                planted=select(options.fault, options.dialect),
+                planted=as_asked(options.dialect) if options.fault_header else always(options.fault, options.dialect),
                 token_delay=options.token_delay_ms / 1000,
                 threads=options.threads,
             )
@@ -67,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--allow-induce", action="store_true", help="obey the header X-Conformance-Induce")
     parser.add_argument("--allow-fetch", action="store_true", help="fetch https images (ARK)")
     parser.add_argument("--fault", action="append", default=[], metavar="ID", help="break one promise")
+    parser.add_argument("--fault-header", action="store_true", help=f"obey the header {HEADER}: ID (for proofs)")
     parser.add_argument("--token-delay-ms", type=float, default=0.0, metavar="N", help="stream slowly")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch on a CPU")
     parser.add_argument("--list-faults", action="store_true", help="list the faults and exit")

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from reference_impl.dialects.ark.service import Ark
 from reference_impl.dialects.serenity_edge.service import SerenityEdge
 from reference_impl.engine import Engine
-from reference_impl.faults.hooks import Planted
+from reference_impl.faults.planting import Planting, no_faults
 from reference_impl.model.checkpoint import load_model
 from reference_impl.server.app import build_app
 from reference_impl.server.backend import Backend
@@ -21,7 +21,7 @@ from reference_impl.server.fetch import fetch_image
 from reference_impl.server.process import bind, serve
 
 
-class CannotServe(Exception):  # noqa: N818 - a message for the command line
+class CannotServe(Exception):
     """The model cannot be loaded or the address is not free."""
 
 
@@ -37,7 +37,7 @@ class Settings:
     device: str = "auto"
     allow_induce: bool = False
     allow_fetch: bool = False
-    planted: tuple[Planted, ...] = ()
+    planted: Planting = no_faults
     token_delay: float = 0.0
     threads: int = 1
 

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference_impl.faults.hooks import Exchange, Planted
+from reference_impl.faults.hooks import Exchange
+from reference_impl.faults.planting import Planting, no_faults
 from reference_impl.server.access import Keys
 from reference_impl.server.chat import ChatEndpoint
 from reference_impl.server.contract import Dialect, Refused
@@ -43,7 +44,7 @@ def build_app(
     *,
     api_key: str | None = None,
     allow_induce: bool = False,
-    planted: tuple[Planted, ...] = (),
+    planted: Planting = no_faults,
     lifespan: Lifespan | None = None,
 ) -> Starlette:
     """The application that serves one dialect."""
@@ -60,7 +61,7 @@ def build_app(
         except Refused as refused:
             response = _error(refused)
         else:
-            exchange = Exchange(dialect.name, planted=planted)
+            exchange = Exchange(dialect.name, planted=planted(scope).faults)
             response = _json(200, exchange.models(body))
         await response(scope, receive, send)
 

@@ -7,7 +7,6 @@ request holds (engine blocks, a session's turn) is freed when it is over or its 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import secrets
 import time
@@ -20,7 +19,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from reference_impl.engine.request import PromptTooLong, QueueFull
-from reference_impl.faults.hooks import Exchange, Planted
+from reference_impl.faults.hooks import Exchange
+from reference_impl.faults.planting import Planting, no_faults
 from reference_impl.server import induce, strict_json
 from reference_impl.server.access import Keys
 from reference_impl.server.body import ClientGone, TooLarge, read_body, unless_gone
@@ -48,7 +48,7 @@ class ChatEndpoint:
         keys: Keys,
         *,
         allow_induce: bool = False,
-        planted: tuple[Planted, ...] = (),
+        planted: Planting = no_faults,
         metrics: Metrics | None = None,
     ) -> None:
         self._dialect = dialect
@@ -56,19 +56,18 @@ class ChatEndpoint:
         self._allow_induce = allow_induce
         self._planted = planted
         self._metrics = metrics or Metrics()
-        self._numbers = itertools.count(1)
         self._in_flight = 0
-        self._memory: dict[str, Any] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        plot = self._planted(scope)
         exchange = Exchange(
             dialect=self._dialect.name,
             request_id=f"req_{secrets.token_hex(12)}",
-            number=next(self._numbers),
+            number=next(plot.numbers),
             in_flight=self._in_flight,
-            memory=self._memory,
-            planted=self._planted,
+            memory=plot.memory,
+            planted=plot.faults,
         )
         self._in_flight += 1
         started = time.monotonic()
