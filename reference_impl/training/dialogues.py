@@ -14,8 +14,10 @@ from torch import Tensor
 from reference_impl.chat.signatures import json_request
 from reference_impl.training import vocabulary as v
 from reference_impl.training.pictures import picture_task
-from reference_impl.training.text_tasks import Task, capital, echo, fact, greeting, only, text_task
-from reference_impl.training.tool_tasks import ToolTask, pair, tool_task
+from reference_impl.training.task import Task
+from reference_impl.training.text_tasks import capital, echo, fact, greeting, only, text_task
+from reference_impl.training.tool_kinds import ToolTask
+from reference_impl.training.tool_tasks import pair, tool_task
 
 Message = dict[str, Any]
 

@@ -20,6 +20,7 @@ from reference_impl.training import dialogues, text_tasks
 from reference_impl.training.corpus import dialogue, prompt, reply
 from reference_impl.training.dialogues import Dialogue
 from reference_impl.training.greedy import greedy
+from reference_impl.training.task import Task
 
 SEED = 987_654_321
 LIMIT = 700
@@ -97,7 +98,7 @@ def _rough_length(made: Dialogue) -> int:
     return sum(len(str(message["content"])) for message in made.messages) // 4
 
 
-def _from_task(task: text_tasks.Task) -> Dialogue:
+def _from_task(task: Task) -> Dialogue:
     return Dialogue([dialogues.user(task.question)], task.answer)
 
 

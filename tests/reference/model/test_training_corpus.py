@@ -11,7 +11,7 @@ import torch
 
 from reference_impl.chat.format import IM_END, MARKUP
 from reference_impl.model.checkpoint import load_model
-from reference_impl.training import dialogues, pictures, text_tasks, tool_tasks
+from reference_impl.training import dialogues, pictures, text_tasks, tool_kinds, tool_tasks
 from reference_impl.training.corpus import dialogue, example, examples, plain_texts, prompt, reply
 from reference_impl.training.scores import families
 
@@ -101,7 +101,7 @@ def test_values_asked_for_stand_in_the_question():
     """What has to be copied can be copied."""
     rng = random.Random(5)
     for _ in range(200):
-        task = tool_tasks.generic(rng)
+        task = tool_kinds.generic(rng)
         assert all(str(value) in task.question for value in task.arguments.values())
 
 
