@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.derive import Derived
-from spec.files import key_problems, read_yaml, repeated, rows
+from spec.files import key_problems, repeated, rows
 from spec.keywords import same
 from spec.model import Promise
 from spec.problems import Problem, SpecError
@@ -35,9 +35,9 @@ class Place:
         return f"{self.section}, {self.id}"
 
 
-def load_places(path: Path) -> dict[str, Place]:
-    """The places of a document by id; raises `SpecError` where a row is incomplete or repeated."""
-    content = rows(path, read_yaml(path), "id")
+def as_places(path: Path, document: Any) -> dict[str, Place]:
+    """The places of `document.yaml` by id; raises `SpecError` where a row is incomplete or repeated."""
+    content = rows(path, document, "id")
     problems = repeated(path, [row["id"] for row in content])
     for row in content:
         problems += key_problems(path, row["id"], row, ("id", "section", "says"), ("states", "promises_nothing"))

@@ -35,12 +35,18 @@ def load_profile(name: str, spec_dir: Path | None = None) -> Profile:
 
 @cache
 def _load(name: str, spec_dir: Path) -> Profile:
-    if name not in profile_names(spec_dir):
+    return read_profile(name, spec_dir)
+
+
+def read_profile(name: str, spec_dir: Path | None = None) -> Profile:
+    """`load_profile` without its memory, for those who edit the data while they check it."""
+    root = (spec_dir or SPEC_DIR).resolve()
+    if name not in profile_names(root):
         raise KeyError(name)
     if name != PORTABLE:
-        return _profile(load_one(spec_dir / "vendors" / name.replace("-", "_")), spec_dir)
-    others = [_load(other, spec_dir) for other in profile_names(spec_dir) if other != PORTABLE]
-    return _score(intersect(others), spec_dir)
+        return _profile(load_one(root / "vendors" / name.replace("-", "_")), root)
+    vendors = [other for other in profile_names(root) if other != PORTABLE]
+    return _score(intersect([load_profile(other, root) for other in vendors]), root)
 
 
 def load_one(folder: Path) -> Vendor:

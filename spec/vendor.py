@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from spec.catalogue import Reading
+from spec.annotations import openapi_problems
+from spec.catalogue import CAPABILITIES, Reading
 from spec.derive import Derived, derive, request_fields
-from spec.document import Place, cited_problems, load_places, stated_problems
+from spec.document import Place, as_places, cited_problems, stated_problems
 from spec.files import key_problems, read_yaml, repeated, rows
 from spec.model import Basis, Constraint, Level, Part, Promise, Requirement
 from spec.problems import Problem, SpecError
@@ -35,15 +36,26 @@ class Vendor:
 
 def load_vendor(folder: Path, requirements: Mapping[str, Requirement], readings: Mapping[str, Reading]) -> Vendor:
     """The vendor in `folder`; raises `SpecError` with every fault of its three files."""
-    openapi = read_yaml(folder / "openapi.yaml")
-    places = load_places(folder / "document.yaml")
-    path = folder / "promises.yaml"
-    content = read_yaml(path)
+    files = {name: read_yaml(folder / f"{name}.yaml") for name in ("openapi", "document", "promises")}
+    return assemble(folder, files, requirements, readings)
+
+
+def assemble(
+    folder: Path,
+    files: Mapping[str, Any],
+    requirements: Mapping[str, Requirement],
+    readings: Mapping[str, Reading],
+) -> Vendor:
+    """A vendor from the contents of its three files, by name without `.yaml`; raises `SpecError`."""
+    openapi, content, path = files["openapi"], files["promises"], folder / "promises.yaml"
+    problems = openapi_problems(folder / "openapi.yaml", openapi, CAPABILITIES)
     if not isinstance(content, dict):
-        raise SpecError([Problem(str(path), "", "must be a mapping with title, edition, derived and promises")])
-    problems = key_problems(path, "", content, ("title", "edition", "derived", "promises"), ())
+        problems.append(Problem(str(path), "", "must be a mapping with title, edition, derived and promises"))
+    else:
+        problems += key_problems(path, "", content, ("title", "edition", "derived", "promises"), ())
     if problems:
         raise SpecError(problems)
+    places = as_places(folder / "document.yaml", files["document"])
     derived = _derive(folder / "openapi.yaml", openapi)
     written = rows(path, content["promises"], "requirement")
     problems += repeated(path, [row["requirement"] for row in written])
@@ -52,14 +64,14 @@ def load_vendor(folder: Path, requirements: Mapping[str, Requirement], readings:
         faults = _promise_problems(path, row, requirements, places, readings)
         problems += faults
         if not faults:
-            promises[row["requirement"]] = _promise(row, places)
+            promises[row["requirement"]] = _promise(row, places, readings)
     for item in derived:
         row = {"requirement": item.id, "places": item.places}
         row |= _default(content["derived"], item.constraint) | _weaker(item.annotation)
         faults = _promise_problems(folder / "openapi.yaml", row, None, places, readings)
         problems += faults
         if not faults:
-            promises[item.id] = _promise(row, places)
+            promises[item.id] = _promise(row, places, readings)
     problems += stated_problems(folder, places, derived)
     problems += cited_problems(folder, places, promises)
     if problems:
@@ -111,8 +123,8 @@ def _requirement(item: Derived) -> Requirement:
     return Requirement(item.id, title(constraint), _TOPIC[constraint.part], "schema", needs=constraint.needs)
 
 
-def _promise(row: Mapping[str, Any], places: Mapping[str, Place]) -> Promise:
-    cited = tuple(row["places"])
+def _promise(row: Mapping[str, Any], places: Mapping[str, Place], readings: Mapping[str, Reading]) -> Promise:
+    cited, reading = tuple(row["places"]), readings.get(row.get("reading", ""))
     return Promise(
         requirement=row["requirement"],
         level=row["level"],
@@ -120,7 +132,7 @@ def _promise(row: Mapping[str, Any], places: Mapping[str, Place]) -> Promise:
         places=cited,
         where="; ".join(places[name].where for name in cited),
         params=row.get("params", {}),
-        because=row.get("because", ""),
+        because=row.get("because", "") or (reading.reading if reading else ""),
         reading=row.get("reading", ""),
     )
 
