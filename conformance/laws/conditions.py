@@ -39,3 +39,8 @@ def refusal(x: Exchange) -> bool:
 def readable(x: Exchange) -> bool:
     """A 200 answer from which a reply can be read."""
     return chat(x) and reply_of(x) is not None
+
+
+def in_one_piece(x: Exchange) -> bool:
+    """A reply as one JSON body, asked for as such, from which choices can be read."""
+    return whole(x) and not x.is_event_stream and reply_of(x) is not None

@@ -78,9 +78,7 @@ def refused(x: Exchange) -> Violation | None:
     if x.status == 200:
         return None
     body = x.received.body[:300].decode("utf-8", "replace") if x.received else ""
-    return Violation(
-        "a request that the document allows is refused", "status 200", f"{x.status} {body}", (x.id,)
-    )
+    return Violation("a request that the document allows is refused", "status 200", f"{x.status} {body}", (x.id,))
 
 
 @case_law("", kind="accepted")

@@ -1,0 +1,28 @@
+"""What sampling parameters promise beyond being accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.cases import Case
+from conformance.laws.registry import Undecided, Violation, case_law
+from conformance.laws.relations import outcome_of, settled, shortened
+from spec.model import Promise
+
+#: Role asked: the same request with a seed and a temperature, several times.
+SEEDED = "seeded"
+
+
+@case_law("sampling.seed-repeats", kind=SEEDED)
+def seed_repeats(case: Case, promise: Promise) -> Iterator[Violation]:
+    """Of several replies with the same seed at least two are the same; best effort asks for no more."""
+    settled(case.exchanges)
+    outcomes = [outcome_of(x) for x in case.all("asked")]
+    if len(outcomes) < 3:
+        if len(set(outcomes)) < len(outcomes):
+            return
+        raise Undecided("two replies differ, and a third was not asked for")
+    if len(set(outcomes)) == len(outcomes):
+        yield Violation(
+            f"{len(outcomes)} replies with one seed all differ", shortened(outcomes[0]), shortened(outcomes[1])
+        )
