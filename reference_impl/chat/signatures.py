@@ -87,6 +87,7 @@ def _is_object(schema: object) -> TypeGuard[Schema]:
         and schema.get("type", "object") == "object"
         and isinstance(schema.get("properties"), Mapping)
         and isinstance(schema.get("required", []), list)
+        and all(isinstance(name, str) for name in schema.get("required", []))
     )
 
 
