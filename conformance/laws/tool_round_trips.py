@@ -1,4 +1,4 @@
-"""Calls and their results in the conversation: paired by id, in whatever order."""
+"""Results of calls in the conversation: paired with them by id, in whatever order they come."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from conformance.cases import Case
 from conformance.laws.registry import Undecided, Violation, case_law
-from conformance.laws.relations import outcome_of, prompt_tokens_of, refused, settled, shortened, steady_outcome
+from conformance.laws.relations import outcome_of, refused, settled, shortened, steady_outcome
 from spec.model import Promise
 
 
@@ -33,21 +33,3 @@ def results_in_any_order(case: Case, promise: Promise) -> Iterator[Violation]:
         )
     elif seen != in_order:
         raise Undecided("the order of the results changes the answer in a way of its own")
-
-
-@case_law("messages.call-ids-are-opaque", kind="renamed-calls")
-def call_ids_are_opaque(case: Case, promise: Promise) -> Iterator[Violation]:
-    """Other ids of the same length, given consistently, change no status and prompt_tokens by a few at most."""
-    plain, renamed = case.one("plain"), case.one("renamed")
-    settled((plain, renamed))
-    if plain.status != 200:
-        raise Undecided(f"the conversation with the first ids was answered {plain.status}")
-    violation = refused(renamed)
-    if violation:
-        yield violation
-        return
-    tolerance = int(promise.params.get("tolerance", 8))
-    before, after = prompt_tokens_of(plain), prompt_tokens_of(renamed)
-    if abs(before - after) > tolerance:
-        words = f"other call ids change prompt_tokens by more than {tolerance}"
-        yield Violation(words, str(before), str(after), (plain.id, renamed.id))

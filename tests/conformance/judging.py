@@ -1,0 +1,46 @@
+"""Runs one law over exchanges made by hand, and says what it found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.laws import CASE_LAWS, EXCHANGE_LAWS, RUN_LAWS, Law, Undecided, Violation
+from conformance.wire.exchange import Exchange
+from spec.model import Promise
+from tests.conformance.made import case
+
+KEPT, UNSEEN, UNDECIDED = "kept", "unseen", "undecided"
+
+
+def promise(requirement: str, **params: Any) -> Promise:
+    """A promise of this requirement with these parameters."""
+    return Promise(requirement, "must", "stated", ("place",), "somewhere", params)
+
+
+def _found(law: Law, subject: object, requirement: str, params: dict[str, Any]) -> str:
+    if not law.applies(subject):
+        return UNSEEN
+    try:
+        violations: list[Violation] = list(law.check(subject, promise(requirement, **params)))
+    except Undecided as undecided:
+        if not str(undecided):
+            raise AssertionError("an undecided law must say why") from undecided
+        return UNDECIDED
+    return "; ".join(violation.message for violation in violations) or KEPT
+
+
+def verdict(requirement: str, exchange: Exchange, **params: Any) -> str:
+    """What the law over single exchanges says: kept, unseen, undecided, or the violations' messages."""
+    return _found(EXCHANGE_LAWS[requirement], exchange, requirement, params)
+
+
+def case_verdict(kind: str, requirement: str, data: dict[str, Any] | None = None, /, **roles: Any) -> str:
+    """What the law over cases of a kind says about a case with these roles; `params` are the promise's."""
+    params = roles.pop("params", {})
+    (law,) = [law for law in CASE_LAWS[kind] if law.requirement in (requirement, "")]
+    return _found(law, case(kind, data, (requirement,), **roles), requirement, params)
+
+
+def run_verdict(requirement: str, *exchanges: Exchange, **params: Any) -> str:
+    """What the law over a whole run says."""
+    return _found(RUN_LAWS[requirement], exchanges, requirement, params)
