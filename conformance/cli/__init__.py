@@ -14,16 +14,27 @@ import click
 import conformance
 from conformance.cli.trouble import guarded
 
+# command: (module, attribute)
 COMMANDS = {
-    "run": "conformance.cli.run",
-    "plan": "conformance.cli.plan",
-    "judge": "conformance.cli.judge",
-    "list": "conformance.cli.listing",
-    "explain": "conformance.cli.explain",
-    "replay": "conformance.cli.replay",
-    "merge": "conformance.cli.merge",
-    "report": "conformance.cli.report",
-    "init": "conformance.cli.init",
+    "run": ("run", "command"),
+    "plan": ("plan", "command"),
+    "probe": ("probe", "command"),
+    "judge": ("judge", "command"),
+    "list": ("listing", "command"),
+    "explain": ("explain", "command"),
+    "replay": ("replay", "command"),
+    "report": ("report", "command"),
+    "diff": ("compare", "diff"),
+    "matrix": ("compare", "matrix"),
+    "history": ("compare", "history"),
+    "merge": ("merge", "command"),
+    "diagnose": ("diagnose", "command"),
+    "certify": ("certificate", "certify"),
+    "verify": ("certificate", "verify"),
+    "keygen": ("certificate", "keygen"),
+    "prove": ("prove", "command"),
+    "spec": ("specification", "command"),
+    "init": ("init", "command"),
 }
 
 
@@ -38,7 +49,8 @@ class Commands(click.Group):
         """The command of that name."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[name]).command
+        module, attribute = COMMANDS[name]
+        command: click.Command = getattr(importlib.import_module(f"conformance.cli.{module}"), attribute)
         return command
 
 

@@ -15,7 +15,7 @@ from conformance.run import Terms, conclude, now
 
 
 @click.command("merge")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the whole run goes.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the whole.")
 @click.argument("shards", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 def command(out: Path, shards: tuple[Path, ...]) -> int:
     """Join all shards of one run and judge the whole; missing, doubled or foreign shards are refused."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -68,15 +69,15 @@ def _bundled(stack: ExitStack, given: Mapping[str, Any]) -> Target:
         running = stack.enter_context(reference.running(dialect, "--allow-induce", *faults))
     except reference.ReferenceError as error:
         raise Trouble(f"the bundled reference did not start: {error}") from error
-    target = Target(
-        base_url=running.base_url,
-        model=given.get("model", ""),
-        api_key_env=reference.KEY_VARIABLE,
-        induce=True,
-        allow_load=True,
-        name="reference",
+    target = resolve_running(running.base_url)
+    return replace(target, model=given["model"]) if given.get("model") else target
+
+
+def resolve_running(base_url: str) -> Target:
+    """The bundled reference that is already running at a base URL."""
+    return _with_model(
+        Target(base_url, "", api_key_env=reference.KEY_VARIABLE, induce=True, allow_load=True, name="reference")
     )
-    return target if target.model else _with_model(target)
 
 
 def check_url(base_url: str, insecure_http: bool) -> None:
@@ -105,8 +106,6 @@ def _with_model(target: Target) -> Target:
 
     Where there is no such list, the preflight will say what the endpoint makes of the model name `default`.
     """
-    from dataclasses import replace
-
     headers = dict(target.headers)
     if key := target.key():
         headers["authorization"] = f"Bearer {key}"

@@ -1,0 +1,156 @@
+"""One fault at a time: run the probes it concerns, and hold what turned red against what should."""
+
+from __future__ import annotations
+
+import fnmatch
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import spec
+from conformance.proof.faults import Fault
+from conformance.results import judge_folder, requirement_rows
+from conformance.session import run_probes
+from conformance.settings import Settings
+
+FAULT_HEADER = "x-reference-fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Red:
+    """A requirement that turned red: its verdict, how often, and the first violation's message."""
+
+    verdict: str
+    message: str
+    violated: int
+    reproduced: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a fault turned red. `allowed` are reviewed consequences; `unrelated` should not have turned red."""
+
+    fault: str
+    named: tuple[str, ...]
+    red: Mapping[str, Red]
+    missed: tuple[str, ...]
+    unrelated: tuple[str, ...]
+    errors: tuple[str, ...]
+    requests: int
+    seconds: float
+
+    @property
+    def proven(self) -> bool:
+        """Everything named turned red, and nothing that has no reason to."""
+        return bool(self.named) and not (self.missed or self.unrelated or self.errors)
+
+
+@dataclass(slots=True)
+class Proof:
+    """All outcomes of a profile, and the requirements that no fault has proven."""
+
+    profile: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def whole(self) -> bool:
+        """Every fault is proven and every testable requirement has one."""
+        return bool(self.outcomes) and not self.unproven and all(outcome.proven for outcome in self.outcomes)
+
+
+def consequences() -> dict[str, dict[str, str]]:
+    """The reviewed list of what a fault also turns red: fault → requirement or glob → reason."""
+    text = (files("conformance.proof") / "consequences.yaml").read_text(encoding="utf-8")
+    loaded: dict[str, dict[str, str]] = yaml.safe_load(text) or {}
+    return loaded
+
+
+def observe(settings: Settings, keep: Path | None = None) -> tuple[dict[str, Red], list[str], int]:
+    """Run the selected probes, and judge every requirement of the profile by what they sent.
+
+    Returns what turned red, what the suite itself broke on, and how many requests were sent.
+    """
+    settings.out.mkdir(parents=True, exist_ok=True)
+    settings.write()
+    run_probes(settings)
+    profile = spec.load_profile(settings.profile, settings.spec_dir)
+    judged = judge_folder(settings.out, profile, settings.target.capabilities)
+    rows = requirement_rows(judged, profile, settings, {}, profile.promises)
+    red = {row["id"]: _red(row) for row in rows if row["verdict"] in ("fail", "warn")}
+    errors = [f"{row['id']}: {row['why']}" for row in rows if row["verdict"] == "error"]
+    if keep is not None:
+        shutil.copytree(settings.out, keep, dirs_exist_ok=True)
+    return red, errors, len(judged.exchanges)
+
+
+def _red(row: Mapping[str, Any]) -> Red:
+    first = row["violations"][0] if row["violations"] else {"message": "", "reproduced": ""}
+    return Red(row["verdict"], first["message"], row["observations"]["violated"], first["reproduced"])
+
+
+def prove_one(fault: Fault, settings: Settings, keep: Path | None = None) -> Outcome:
+    """The suite against the reference with one fault."""
+    started = time.monotonic()
+    named = fault.breaks[settings.profile]
+    with tempfile.TemporaryDirectory() as folder:
+        headers = {**settings.target.headers, FAULT_HEADER: f"{fault.id}/{Path(folder).name}"}
+        here = replace(
+            settings, out=Path(folder), only=named, target=replace(settings.target, headers=headers)
+        )
+        red, errors, requests = observe(here, keep)
+    globs = (*named, *consequences().get(fault.id, {}))
+    return Outcome(
+        fault=fault.id,
+        named=named,
+        red=red,
+        missed=tuple(name for name in named if name not in red),
+        unrelated=tuple(name for name in red if not any(fnmatch.fnmatchcase(name, glob) for glob in globs)),
+        errors=tuple(errors),
+        requests=requests,
+        seconds=time.monotonic() - started,
+    )
+
+
+def prove(
+    faults: Sequence[Fault],
+    settings: Settings,
+    workers: int,
+    watch: Callable[[Outcome], None] = lambda outcome: None,
+    keep: Path | None = None,
+) -> Proof:
+    """Every fault in turn, over worker processes; `watch` sees each outcome as it comes."""
+    started = time.monotonic()
+    proof = Proof(settings.profile)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = {
+            pool.submit(prove_one, fault, settings, keep / fault.id if keep else None): fault for fault in faults
+        }
+        for future in as_completed(futures):
+            outcome = future.result()
+            proof.outcomes.append(outcome)
+            watch(outcome)
+    proof.outcomes.sort(key=lambda outcome: outcome.fault)
+    proof.seconds = time.monotonic() - started
+    return proof
+
+
+def without_fault(settings: Settings, faults: Iterable[Fault]) -> list[str]:
+    """Testable requirements of the profile that no fault names."""
+    profile = spec.load_profile(settings.profile, settings.spec_dir)
+    named = {name for fault in faults for name in fault.breaks.get(settings.profile, ())}
+    return [
+        name
+        for name in profile.promises
+        if profile.requirements[name].judge != "untestable" and name not in named
+    ]
