@@ -37,7 +37,8 @@ def verdict(requirement: str, exchange: Exchange, **params: Any) -> str:
 def case_verdict(kind: str, requirement: str, data: dict[str, Any] | None = None, /, **roles: Any) -> str:
     """What the law over cases of a kind says about a case with these roles; `params` are the promise's."""
     params = roles.pop("params", {})
-    (law,) = [law for law in CASE_LAWS[kind] if law.requirement in (requirement, "")]
+    laws = [law for law in CASE_LAWS[kind] if law.requirement in (requirement, "")]
+    law = max(laws, key=lambda law: len(law.requirement))  # a law of its own before the one for any id
     return _found(law, case(kind, data, (requirement,), **roles), requirement, params)
 
 
