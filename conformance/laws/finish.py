@@ -63,7 +63,7 @@ def length_means_limit(x: Exchange, promise: Promise) -> Iterator[Violation]:
     assert reply is not None
     if limit is None or reply.completion_tokens is None or len(reply.choices) > 1:
         raise Undecided("the request sets no limit, or the reply gives no count for its only choice")
-    if reply.completion_tokens >= limit - 1:
+    if reply.completion_tokens >= limit - promise.params.get("tolerance", 1):
         return
     if (reply.prompt_tokens or 0) + limit > SMALLEST_CONTEXT:
         raise Undecided("the context window may have been full")

@@ -16,7 +16,7 @@ from conformance.wire.exchange import Exchange
 from spec.model import Promise
 
 A_DAY_S = 86_400
-CLOCK_TOLERANCE_S = 60  # two honest clocks may differ by so much
+A_MINUTE_S = 60  # two honest clocks may differ by so much
 
 
 def head_of(x: Exchange) -> dict[str, Any]:
@@ -38,8 +38,8 @@ def _sent_at(x: Exchange) -> float:
 @law("response.created-is-unix-seconds", applies=has_created)
 def created_is_unix_seconds(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """`created` counts seconds since 1970: it lies within a day of the time of the request."""
-    created = head_of(x)["created"]
-    if abs(created - _sent_at(x)) > A_DAY_S:
+    created, tolerance = head_of(x)["created"], promise.params.get("tolerance_s", A_DAY_S)
+    if abs(created - _sent_at(x)) > tolerance:
         yield Violation("created is no present Unix time in seconds", f"about {_sent_at(x):.0f}", f"{created}")
 
 
@@ -47,7 +47,8 @@ def created_is_unix_seconds(x: Exchange, promise: Promise) -> Iterator[Violation
 def created_is_now(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """`created` lies between sending the request and reading the reply, give or take a minute."""
     created, sent = head_of(x)["created"], _sent_at(x)
-    earliest, latest = sent - CLOCK_TOLERANCE_S, sent + x.total_s + CLOCK_TOLERANCE_S
+    tolerance = promise.params.get("tolerance_s", A_MINUTE_S)
+    earliest, latest = sent - tolerance, sent + x.total_s + tolerance
     if not earliest <= created <= latest:
         yield Violation("created is not the time of the reply", f"{earliest:.0f} to {latest:.0f}", f"{created}")
 

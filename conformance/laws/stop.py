@@ -74,12 +74,15 @@ def cut_at_first_match(case: Case, promise: Promise) -> Iterator[Violation]:
 
 @case_law("stop.ends-generation", kind=STOPPED, applies=_matched)
 def ends_generation(case: Case, promise: Promise) -> Iterator[Violation]:
-    """The text ends at the first match: with the stop string or without it, and with nothing after it."""
+    """The text ends at the first match, with the stop string only where the promise leaves that open."""
     settled(case.exchanges)
     text = steady_text(case.all("control"))
     for x in case.all("stopped"):
         ends = ends_at(text, stops_of(x))
-        yield from _cut_elsewhere(x, [text[:at] for at in ends] + [text[: at + len(s)] for at, s in ends.items()])
+        allowed = [text[:at] for at in ends]
+        if promise.params.get("may_include"):
+            allowed += [text[: at + len(stop)] for at, stop in ends.items()]
+        yield from _cut_elsewhere(x, allowed)
 
 
 def _cut_elsewhere(x: Exchange, allowed: list[str]) -> Iterator[Violation]:

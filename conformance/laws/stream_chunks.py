@@ -15,7 +15,7 @@ from conformance.wire.exchange import Exchange
 from spec.model import Promise
 
 #: A stream with fewer pieces of text than this tells nothing about how it arrives.
-PIECES_TO_TIME = 24
+PIECES_TO_TIME = 8
 #: So many streams have to arrive at once before the endpoint is blamed for it.
 STREAMS_TO_BLAME = 3
 LONG_STREAMS = "long-streams"
@@ -128,10 +128,10 @@ def _timed(x: Exchange) -> list[float]:
     return times
 
 
-def _progressive(x: Exchange) -> bool | None:
-    """Whether the output came in the course of more than a tenth of the time; None for a stream too short."""
+def progressive(x: Exchange, pieces: int = PIECES_TO_TIME) -> bool | None:
+    """Whether the output took more than a tenth of the time to come; None for a stream of too few pieces."""
     times = _timed(x) if undisturbed(x) else []
-    return None if len(times) < PIECES_TO_TIME else times[-1] - times[0] >= 0.1 * times[-1]
+    return None if len(times) < pieces else times[-1] - times[0] >= 0.1 * times[-1]
 
 
 @case_law("stream.arrives-progressively", kind=LONG_STREAMS)
@@ -140,10 +140,11 @@ def arrives_progressively(case: Case, promise: Promise) -> Iterator[Violation]:
 
     One alone proves nothing, since a busy reader or a network may hold back what was sent in time.
     """
-    seen = [(x, _progressive(x)) for x in case.all("streamed")]
-    if any(progressive for _, progressive in seen):
+    pieces = promise.params.get("min_chunks", PIECES_TO_TIME)
+    seen = [(x, progressive(x, pieces)) for x in case.all("streamed")]
+    if any(slowly for _, slowly in seen):
         return
-    buffered = [x for x, progressive in seen if progressive is False]
+    buffered = [x for x, slowly in seen if slowly is False]
     if len(buffered) < STREAMS_TO_BLAME:
         raise Undecided(f"only {len(buffered)} streams were long enough to tell")
     times = _timed(buffered[0])

@@ -130,7 +130,8 @@ def no_empty_events(x: Exchange, promise: Promise) -> Iterator[Violation]:
 @law("stream.only-data-lines", applies=framed)
 def only_data_lines(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """Events consist of data lines; comments aside, there is no other field."""
-    others = sorted({name for event in events_of(x) for name, _ in event.fields if name != "data"})
+    allowed = promise.params.get("allowed_fields", ("data",))
+    others = sorted({name for event in events_of(x) for name, _ in event.fields if name not in allowed})
     if others:
         yield Violation("events have other fields than data", "data lines only", ", ".join(map(repr, others)))
 

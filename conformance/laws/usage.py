@@ -149,14 +149,14 @@ def chunk_only_when_asked(x: Exchange, promise: Promise) -> Iterator[Violation]:
 @law("usage.null-before-the-end", applies=lambda x: _asked_and_whole(x) and not wants_running_counts(x))
 def null_before_the_end(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """With include_usage the chunks with choices have null as usage, or, where the promise allows, none at all."""
-    key_required = promise.params.get("absent") is False
+    allowed = promise.params.get("before_end", ("null", "absent"))
     for number, chunk in enumerate(x.chunks, 1):
         if not objects(chunk.get("choices")):
             continue
         if chunk.get("usage") is not None:
             yield Violation(f"chunk {number} has choices and a usage", "no usage object", shortened(chunk["usage"]))
             return
-        if key_required and "usage" not in chunk:
+        if "usage" not in chunk and "absent" not in allowed:
             yield Violation(f"chunk {number} has no usage member", "usage null", "no member")
             return
 
