@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,20 @@ Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(path: Path) -> Any:
-    """The content of one file; raises `SpecError` where it is missing or is not YAML."""
+    """The content of one file, not to be changed; raises `SpecError` where it is missing or is not YAML."""
     try:
-        # the loader is one of the two safe ones
-        return yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506
+        return _parse(path, path.stat().st_mtime_ns)
     except FileNotFoundError:
         raise SpecError([Problem(str(path), "", "the file is missing; create it (see README.md)")]) from None
     except yaml.YAMLError as error:
         raise SpecError([Problem(str(path), "", f"not valid YAML: {' '.join(str(error).split())}")]) from None
+
+
+@lru_cache(maxsize=256)
+def _parse(path: Path, changed: int) -> Any:
+    """Remembered until the file changes, for each profile reads the same catalogue."""
+    # the loader is one of the two safe ones
+    return yaml.load(path.read_bytes(), Loader=Loader)  # noqa: S506
 
 
 def rows(path: Path, content: Any, key: str) -> list[Mapping[str, Any]]:

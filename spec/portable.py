@@ -19,7 +19,6 @@ from spec.schemas import inline, join, meet
 from spec.wording import title
 
 _STRENGTH = list(get_args(Level))
-_OFFERED = ("roles", "fields")  # what a request may use: only what every vendor takes
 #: Parameters that list what a client may send; all other lists say what may come back.
 SENT = frozenset({"roles", "choices", "formats", "efforts", "fields", "values"})
 
@@ -72,26 +71,21 @@ def _weakest(profiles: Sequence[Profile], name: str) -> Promise:
 
 
 def _params(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters a portable promise may rest on.
+    """The parameters that both promises have, loosened; one that cannot be is left out, which laws take as leave.
 
-    What a request may use is only what both allow; other lists are united, bounds loosened, and other
-    differences are left out.
+    Of lists of what may be sent only the common part is portable; of lists of what may come back, everything is.
     """
     merged: dict[str, Any] = {}
     for name in left.keys() & right.keys():
         ours, theirs = left[name], right[name]
         if same(ours, theirs):
             merged[name] = ours
-        elif name in _OFFERED:
+        elif isinstance(ours, dict) and isinstance(theirs, dict):
+            merged[name] = {key: value for key, value in ours.items() if key in theirs and same(value, theirs[key])}
+        elif isinstance(ours, list) and isinstance(theirs, list) and name in SENT:
             merged[name] = [value for value in ours if value in theirs]
         elif isinstance(ours, list) and isinstance(theirs, list):
             merged[name] = ours + [value for value in theirs if value not in ours]
-        elif isinstance(ours, dict) and isinstance(theirs, dict):
-            merged[name] = {key: value for key, value in ours.items() if key in theirs and same(value, theirs[key])}
-        elif name.startswith("max"):
-            merged[name] = max(ours, theirs)
-        elif name.startswith("min"):
-            merged[name] = min(ours, theirs)
     return merged
 
 
