@@ -228,5 +228,6 @@
 
   addEventListener("hashchange", follow);
   apply();
-  if (location.hash) follow();
+  /* After the browser's own jump to the anchor, which takes the focus away again. */
+  if (location.hash) addEventListener("load", () => setTimeout(follow));
 })();
