@@ -15,9 +15,7 @@ BLOCK = 16
 """Positions per block, and rows per prefill chunk, so that cached prefixes end where chunks end."""
 
 
-def prefix_keys(
-    prompt: list[int], image_token: int | None, image_keys: list[bytes], per_image: int
-) -> list[bytes]:
+def prefix_keys(prompt: list[int], image_token: int | None, image_keys: list[bytes], per_image: int) -> list[bytes]:
     """One key per full block of the prompt, each covering everything up to that block's end.
 
     An image's placeholder tokens look alike, so the digest of its content takes part in the key.

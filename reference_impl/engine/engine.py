@@ -115,9 +115,7 @@ class Engine:
         config = model.config
         weight = model.transformer.embed_tokens.weight
         limit = min(context or config.max_positions, config.max_positions) // BLOCK
-        bytes_per_block = (
-            2 * config.layers * BLOCK * config.kv_heads * config.head_dim * weight.element_size()
-        )
+        bytes_per_block = 2 * config.layers * BLOCK * config.kv_heads * config.head_dim * weight.element_size()
         affordable = max(cache_bytes // bytes_per_block, max_batch, prefill_chunks)
         self._blocks = cache_blocks or min(max_batch * limit, affordable)
         self.context = min(limit, self._blocks) * BLOCK
@@ -143,9 +141,7 @@ class Engine:
         self._loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = self._loop.create_future()
         self._stopping = False
-        self._thread = threading.Thread(
-            target=self._work, args=(self._loop, ready), name="engine", daemon=True
-        )
+        self._thread = threading.Thread(target=self._work, args=(self._loop, ready), name="engine", daemon=True)
         self._thread.start()
         await ready
 
@@ -239,9 +235,7 @@ class Engine:
         loop.call_soon_threadsafe(ready.set_result, None)
         while True:
             with self._condition:
-                while not (
-                    self._stopping or self._inbox or self._scheduler.running or self._scheduler.waiting
-                ):
+                while not (self._stopping or self._inbox or self._scheduler.running or self._scheduler.waiting):
                     self._condition.wait()
                 arrived, self._inbox = self._inbox, deque()
                 stopping = self._stopping
@@ -261,6 +255,7 @@ class Engine:
 
     def _prepare(self) -> Stepper:
         torch.set_num_threads(self._threads)
+        self._scheduler.pool.forget()  # after a restart the cache starts empty
         transformer = self.model.transformer
         if transformer.embed_tokens.weight.device.type == "cpu" and packing_available():
             pack_linears(transformer)

@@ -37,7 +37,7 @@ _KEYWORDS = (
 )
 
 
-class UnsupportedSchema(ValueError):  # noqa: N818
+class UnsupportedSchema(ValueError):
     """A schema that cannot be guaranteed. `keyword` names what is in the way, as far as is known."""
 
     def __init__(self, keyword: str, message: str) -> None:
@@ -190,9 +190,7 @@ def _json(schema: Schema, caps: Caps | None) -> str:
     except Unguaranteed as error:
         raise UnsupportedSchema(error.keyword, str(error)) from error
     # What the limits add may contradict the schema (an allOf of far ends, say); then it stays as it is.
-    chosen = (
-        narrowed if caps is not None and isinstance(narrowed, dict) and not _problem(narrowed) else schema
-    )
+    chosen = narrowed if caps is not None and isinstance(narrowed, dict) and not _problem(narrowed) else schema
     # A caller must not set the compiler's options through the schema.
     return "%json " + json.dumps({**chosen, "x-guidance": _LAYOUT})
 
@@ -259,7 +257,5 @@ class GrammarCompiler:
             for added in definition["added_tokens"]:
                 # Markup then matches only where a grammar names it: never inside a string or a text.
                 added["special"] = True
-            self._tables = LLTokenizer(
-                json.dumps(definition), n_vocab=self._vocabulary, eos_token=self.eos_ids
-            )
+            self._tables = LLTokenizer(json.dumps(definition), n_vocab=self._vocabulary, eos_token=self.eos_ids)
         return LLMatcher(self._tables, grammar, log_level=0)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from torch import Tensor
 
 
-class QueueFull(Exception):  # noqa: N818 - a state the caller answers with 429, not a defect
+class QueueFull(Exception):
     """As many requests wait as the engine accepts; try again later."""
 
 
-class PromptTooLong(ValueError):  # noqa: N818 - named after what the client did
+class PromptTooLong(ValueError):
     """The prompt leaves no room for a single generated token in the context.
 
     Attributes: `tokens`, the prompt's length, and `limit`, the longest prompt that fits.
@@ -23,7 +23,7 @@ class PromptTooLong(ValueError):  # noqa: N818 - named after what the client did
         self.limit = limit
 
 
-class EngineFailure(RuntimeError):  # noqa: N818
+class EngineFailure(RuntimeError):
     """A step failed inside the engine; the request that sees this has lost its state."""
 
 

@@ -78,14 +78,12 @@ class Runner:
             layers=config.layers,
             kv_heads=config.kv_heads,
             head_dim=config.head_dim,
-            blocks=blocks,
+            blocks=max(blocks, max_rows, max_chunks),  # the check below gives each row a block
             device=self.device,
             dtype=self.dtype,
         )
         self._columns = torch.arange(max(context, _SMALLEST_WIDTH) * 2, device=self.device)
-        self.widths = [w for w in (_SMALLEST_WIDTH << n for n in range(32)) if w < 2 * context] or [
-            _SMALLEST_WIDTH
-        ]
+        self.widths = [w for w in (_SMALLEST_WIDTH << n for n in range(32)) if w < 2 * context] or [_SMALLEST_WIDTH]
         self.row_sizes = powers_of_two(max_rows)
         self.chunk_sizes = powers_of_two(max_chunks)
         if deterministic:
@@ -132,9 +130,7 @@ class Runner:
     def _mask(self, visible: Tensor, width: int) -> Tensor:
         """0 where a column is below `visible` [..., 1], else -inf; in the model's type, as SDPA wants it."""
         hidden = self._columns[:width] >= visible
-        return torch.zeros(hidden.shape, dtype=self.dtype, device=self.device).masked_fill_(
-            hidden, float("-inf")
-        )
+        return torch.zeros(hidden.shape, dtype=self.dtype, device=self.device).masked_fill_(hidden, float("-inf"))
 
     def _decode(self, rows: list[Row], size: int, width: int) -> Tensor:
         padding = size - len(rows)
@@ -175,16 +171,12 @@ class Runner:
         x = self.model.transformer.embed(tokens.to(self.device))
         for index, chunk in enumerate(chunks):
             if chunk.features is not None:
-                x[index, torch.tensor(chunk.feature_at, device=self.device)] = chunk.features
-        attention = PrefillAttention(
-            self.cache, slots.flatten().to(self.device), self._runs(chunks, size, positions)
-        )
+                x[index, torch.tensor(chunk.feature_at, dtype=torch.long, device=self.device)] = chunk.features
+        attention = PrefillAttention(self.cache, slots.flatten().to(self.device), self._runs(chunks, size, positions))
         hidden: Tensor = self.model.transformer(x, positions, attention)
         return hidden
 
-    def _runs(
-        self, chunks: list[Chunk], size: int, positions: Tensor
-    ) -> list[tuple[int, int, Tensor, Tensor]]:
+    def _runs(self, chunks: list[Chunk], size: int, positions: Tensor) -> list[tuple[int, int, Tensor, Tensor]]:
         bounds = [i for i, chunk in enumerate(chunks) if i == 0 or chunk.owner != chunks[i - 1].owner]
         bounds += [len(chunks)] + ([size] if size > len(chunks) else [])
         runs = []
@@ -209,9 +201,7 @@ class Runner:
         # Each row and chunk has a block of its own; what the blocks hold afterwards belongs to no prefix.
         chunks = [Chunk(draw(BLOCK), 0, [i + 1], i) for i in range(self.chunk_sizes[-1])]
         whole = self._prefill(chunks, len(chunks))
-        self.chunk_sizes = [
-            n for n in self.chunk_sizes if torch.equal(self._prefill(chunks[:n], n), whole[:n])
-        ]
+        self.chunk_sizes = [n for n in self.chunk_sizes if torch.equal(self._prefill(chunks[:n], n), whole[:n])]
         rows = [Row(token, BLOCK - 1, [i + 1]) for i, token in enumerate(draw(self.row_sizes[-1]))]
         narrow = self._decode(rows, len(rows), self.widths[0])
         if not all(torch.equal(self._decode(rows, len(rows), width), narrow) for width in self.widths[1:]):

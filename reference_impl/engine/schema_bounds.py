@@ -25,11 +25,11 @@ _KEYWORDS_OF_TYPE = {
 _FAR = 10**12
 
 
-class EndlessSchema(ValueError):  # noqa: N818
+class EndlessSchema(ValueError):
     """No finite value satisfies the schema: its recursion never ends."""
 
 
-class Unguaranteed(ValueError):  # noqa: N818
+class Unguaranteed(ValueError):
     """A keyword that the grammar would seem to honour and does not; `keyword` names it."""
 
     def __init__(self, keyword: str, message: str) -> None:
@@ -37,7 +37,7 @@ class Unguaranteed(ValueError):  # noqa: N818
         self.keyword = keyword
 
 
-class TooLarge(ValueError):  # noqa: N818
+class TooLarge(ValueError):
     """The schema, with its references written out, is larger than is worth narrowing."""
 
 
@@ -205,9 +205,7 @@ class Narrower:
     def _open_object(self, plain: dict[str, Any], member: Schema) -> None:
         """An object whose member names are free: few members with short names."""
         least = _number(plain, "minProperties", 0)
-        if (
-            least > 1
-        ):  # a grammar cannot tell that a name came before, and a name that comes twice counts once
+        if least > 1:  # a grammar cannot tell that a name came before, and a name that comes twice counts once
             raise Unguaranteed("minProperties", "minProperties above 1 needs declared, required members")
         if member is not False:
             plain["patternProperties"] = {f"^.{{1,{self._caps.property_name}}}$": member}

@@ -64,7 +64,7 @@ class Stepper:
         prompt = sequence.request.prompt
         tokens = prompt[start : start + BLOCK]
         chunk = Chunk(tokens, start, sequence.blocks, id(sequence))
-        if sequence.features is not None:
+        if sequence.features is not None and self._image_token in tokens:
             chunk.feature_at = [offset for offset, token in enumerate(tokens) if token == self._image_token]
             before = prompt[:start].count(self._image_token) if self._image_token is not None else 0
             chunk.features = sequence.features[before : before + len(chunk.feature_at)]

@@ -202,9 +202,7 @@ def test_deep_and_wide_schemas_are_refused_quickly():
 
 def test_json_object_is_an_object(compiler, model):
     for seed in range(10):
-        assert isinstance(
-            json.loads(write_at_random(compiler, model.tokenizer, grammar_for_object(), seed)), dict
-        )
+        assert isinstance(json.loads(write_at_random(compiler, model.tokenizer, grammar_for_object(), seed)), dict)
 
 
 def parse_calls(text):
