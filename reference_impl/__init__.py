@@ -1,1 +1,1 @@
-"""An endpoint that keeps every promise of a vendor's document: model, engine, dialects, and planted faults."""
+"""An endpoint that keeps every promise of a vendor's document, and on request breaks exactly one."""

@@ -18,7 +18,7 @@ from reference_impl.faults.hooks import Hook, Planted
 Change = TypeVar("Change", bound=Callable[..., Any])
 
 
-class UnknownFault(ValueError):  # noqa: N818 - a message for the command line
+class UnknownFault(ValueError):
     """No fault has this id, or it makes no sense in this dialect."""
 
 

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from reference_impl.chat.format import Image, encode, render
+from reference_impl.chat.format import THINK_OPEN, Image, Special, Text, encode, opens_thinking
+from reference_impl.chat.template import prompt_for
 from reference_impl.engine.grammar import Markup
 from reference_impl.engine.request import GenerationRequest, PromptTooLong, SamplingParams
 from reference_impl.engine.text import Vocabulary
@@ -110,10 +111,8 @@ class Backend:
         """Whether the vocabulary has thinking markup."""
         return self.markers.think_open is not None and self.markers.think_close is not None
 
-    async def prompt(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], thinking: bool
-    ) -> Prompt:
-        """Encode a conversation whose image parts carry `pixels`; raises PromptTooLong.
+    async def prompt(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], thinking: bool) -> Prompt:
+        """Encode a conversation whose image parts carry `pixels`; raises PromptTooLong, ChatTemplateError.
 
         No token is longer than the longest of the vocabulary, so a text that cannot fit is refused unread.
         """
@@ -124,10 +123,10 @@ class Backend:
             return await asyncio.to_thread(self._prompt, messages, tools, thinking)
         return self._prompt(messages, tools, thinking)
 
-    def _prompt(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], thinking: bool
-    ) -> Prompt:
-        segments = render(messages, tools, thinking)
+    def _prompt(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], thinking: bool) -> Prompt:
+        segments = prompt_for(self.model, messages, tools, thinking)
+        if thinking and not opens_thinking(segments):
+            segments += [Special(THINK_OPEN), Text("\n")]
         ids = encode(segments, self.model.tokenizer).ids
         if len(ids) >= self.context:
             raise PromptTooLong(len(ids), self.context - 1)

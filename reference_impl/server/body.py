@@ -15,11 +15,11 @@ _DRAINED = 16 * 1024 * 1024
 _DRAIN_SECONDS = 5.0
 
 
-class ClientGone(Exception):  # noqa: N818 - an event, not a defect
+class ClientGone(Exception):
     """The client closed the connection."""
 
 
-class TooLarge(Exception):  # noqa: N818 - the client's doing
+class TooLarge(Exception):
     """The body has more bytes than allowed."""
 
 

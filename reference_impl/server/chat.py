@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from reference_impl.chat.template import ChatTemplateError
 from reference_impl.engine.request import PromptTooLong, QueueFull
 from reference_impl.faults.hooks import Exchange
 from reference_impl.faults.planting import Planting, no_faults
@@ -133,6 +134,8 @@ class ChatEndpoint:
                 refused = errors.malformed(str(error))
             case Invalid():
                 refused = errors.invalid(error)
+            case ChatTemplateError():
+                refused = errors.invalid(Invalid(str(error)[:500], "messages"))
             case TooLarge():
                 refused = errors.too_large(self._dialect.body_limit)
             case PromptTooLong():

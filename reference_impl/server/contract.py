@@ -14,7 +14,7 @@ from reference_impl.server.strict_json import Json
 Chunk = dict[str, Any]
 
 
-class Refused(Exception):  # noqa: N818 - the answer to a request, not a defect of the server
+class Refused(Exception):
     """An answer that is an error object, in the vendor's own shape."""
 
     def __init__(self, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None) -> None:

@@ -68,9 +68,7 @@ async def _get(parts: SplitResult) -> tuple[int, dict[str, str], bytes]:
     port = parts.port or 443
     address = await public_address(host, port)
     context = ssl.create_default_context()
-    reader, writer = await asyncio.open_connection(
-        address, port, ssl=context, server_hostname=host, limit=_MAX_HEAD
-    )
+    reader, writer = await asyncio.open_connection(address, port, ssl=context, server_hostname=host, limit=_MAX_HEAD)
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         if not (target.isascii() and target.isprintable()) or " " in target:

@@ -13,7 +13,7 @@ from typing import Any
 from reference_impl.server.strict_json import Json
 
 
-class Invalid(Exception):  # noqa: N818 - the request is, not the program
+class Invalid(Exception):
     """A request member is not what the document allows.
 
     `param` is its path (`tools[0].function.name`), `code` a short machine-readable reason.

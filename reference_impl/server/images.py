@@ -24,7 +24,7 @@ MEDIA_TYPES: Final = ("image/png", "image/jpeg", "image/jpg", "image/webp", "ima
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 
 
-class BadImage(ValueError):  # noqa: N818 - what the client sent
+class BadImage(ValueError):
     """The picture cannot be used; the message is a sentence for the client."""
 
 

@@ -16,7 +16,7 @@ CONDITIONS: Final = BEFORE_THE_REPLY + DURING_THE_REPLY
 _PIECES_BEFORE = 2
 
 
-class Broken(Exception):  # noqa: N818 - the condition that was asked for
+class Broken(Exception):
     """The reply broke off, as `midstream_error` asks."""
 
 

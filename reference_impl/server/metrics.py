@@ -14,12 +14,8 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = None if CollectorRegistry is None else CollectorRegistry()
         if self.registry is not None:
-            self._requests = Counter(
-                "chat_requests", "Chat requests by outcome.", ["outcome"], registry=self.registry
-            )
-            self._seconds = Histogram(
-                "chat_seconds", "Seconds until the reply ended.", registry=self.registry
-            )
+            self._requests = Counter("chat_requests", "Chat requests by outcome.", ["outcome"], registry=self.registry)
+            self._seconds = Histogram("chat_seconds", "Seconds until the reply ended.", registry=self.registry)
 
     def count(self, outcome: str, seconds: float) -> None:
         """Count one request that is over."""

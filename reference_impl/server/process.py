@@ -38,7 +38,7 @@ def serve(app: ASGIApp, listener: socket.socket, base_path: str, errors: Errors)
     """Serve until SIGINT or SIGTERM; running replies get a few seconds to end."""
     config = uvicorn.Config(
         app,
-        http=_protocol(errors),
+        http=protocol(errors),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -60,8 +60,8 @@ class _Server(uvicorn.Server):
             print(f"listening {self._url}", flush=True)
 
 
-def _protocol(errors: Errors) -> type[HttpToolsProtocol]:
-    """uvicorn's protocol, which answers what is no HTTP in the vendor's words instead of plain text."""
+def protocol(errors: Errors) -> type[HttpToolsProtocol]:
+    """Uvicorn's protocol, which answers what is no HTTP in the vendor's words instead of plain text."""
 
     class Protocol(HttpToolsProtocol):
         def send_400_response(self, msg: str) -> None:

@@ -18,7 +18,7 @@ MAX_VALUES = 500_000
 INT_RANGE = range(-(2**63), 2**64)
 
 
-class Malformed(ValueError):  # noqa: N818 - what the client did
+class Malformed(ValueError):
     """The body is not the JSON this server reads; the message is a sentence for the client."""
 
 
@@ -70,9 +70,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_DECODER = json.JSONDecoder(
-    parse_constant=_constant, parse_int=_integer, parse_float=_float, object_pairs_hook=_object
-)
+_DECODER = json.JSONDecoder(parse_constant=_constant, parse_int=_integer, parse_float=_float, object_pairs_hook=_object)
 
 
 def _check(value: Json) -> None:

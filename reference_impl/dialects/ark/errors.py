@@ -72,9 +72,7 @@ class ArkErrors:
     def session_full(self, tokens: int, cap: int) -> Refused:
         """400: the session's cap leaves no room for another turn."""
         message = f"The session would hold {tokens} tokens with this turn; ark_max_session_tokens is {cap}."
-        return _refused(
-            400, message, "invalid_request_error", "session_tokens_exceeded", "ark_max_session_tokens"
-        )
+        return _refused(400, message, "invalid_request_error", "session_tokens_exceeded", "ark_max_session_tokens")
 
     def rate_limited(self) -> Refused:
         """429, with Retry-After."""

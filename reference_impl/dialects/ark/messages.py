@@ -24,9 +24,7 @@ def read_messages(body: Fields) -> list[dict[str, Any]]:
     body.require("messages")
     if body.members["messages"] is None:
         raise wrong_type("messages", "an array", None)
-    return [
-        _read_message(message) for message in body.objects("messages", min_items=1, max_items=MAX_MESSAGES)
-    ]
+    return [_read_message(message) for message in body.objects("messages", min_items=1, max_items=MAX_MESSAGES)]
 
 
 def _read_message(message: Fields) -> dict[str, Any]:

@@ -28,9 +28,7 @@ class ReplyShape:
         """The whole-body object."""
         return {
             **self._named("chat.completion"),
-            "choices": [
-                {"index": 0, "message": self._message(reply), "finish_reason": self._finish(reply.finish)}
-            ],
+            "choices": [{"index": 0, "message": self._message(reply), "finish_reason": self._finish(reply.finish)}],
             "usage": usage,
         }
 

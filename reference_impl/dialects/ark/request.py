@@ -33,6 +33,13 @@ MAX_STOPS = 4
 
 
 @dataclass(slots=True)
+class JsonFormat:
+    """A response_format other than text; `schema` is None where none is given."""
+
+    schema: dict[str, Any] | None
+
+
+@dataclass(slots=True)
 class ArkRequest:
     """A valid request, with every default in its place."""
 
@@ -46,7 +53,7 @@ class ArkRequest:
     include_usage: bool
     continuous_usage: bool
     thinking: bool
-    json_format: dict[str, Any] | None
+    json_format: JsonFormat | None
     session: str | None
     session_cap: int
     tool_use: ToolUse = field(default_factory=ToolUse)
@@ -119,21 +126,22 @@ def _read_effort(body: Fields) -> str:
     return effort or nested or "low"
 
 
-def _read_response_format(body: Fields) -> dict[str, Any] | None:
-    """The format when it is JSON. It is requested from the model only, so the schema is not looked into."""
+def _read_response_format(body: Fields) -> JsonFormat | None:
+    """The format when it is JSON. It is requested from the model only, so any schema will do."""
     options = body.object("response_format")
     if options is None:
         return None
-    kind = options.required_string("type", one_of=("text", "json_object", "json_schema"))
-    if kind == "text":
-        return None
-    if kind == "json_schema":
-        schema = options.required_object("json_schema")
-        schema.required_string("name")
-        schema.object("schema")
-        schema.string("description")
-        schema.boolean("strict")
-    return options.members
+    match options.required_string("type", one_of=("text", "json_object", "json_schema")):
+        case "text":
+            return None
+        case "json_object":
+            return JsonFormat(None)
+    form = options.required_object("json_schema")
+    form.required_string("name")
+    form.string("description")
+    form.boolean("strict")
+    schema = form.object("schema")
+    return JsonFormat(schema.members if schema is not None else None)
 
 
 def _read_session(body: Fields, stops: list[str]) -> tuple[str | None, int]:

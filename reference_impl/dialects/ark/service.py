@@ -21,10 +21,9 @@ from reference_impl.server.backend import Backend, Prompt, Turn, Wish
 from reference_impl.server.contract import Chunk, Streamed, Whole
 from reference_impl.server.deadline import ended_at
 from reference_impl.server.fields import Invalid
+from reference_impl.server.json_wish import wishing_for_json
 from reference_impl.server.pieces import Finished, Piece, Reply
 from reference_impl.server.strict_json import Json
-
-JSON_WISH = {"role": "system", "content": "Answer only with JSON.", "name": None}
 
 
 class Ark:
@@ -100,7 +99,7 @@ class Ark:
     async def _prompt(self, request: ArkRequest, session: Session | None, thinking: bool) -> Prompt:
         messages = [*(session.messages if session else ()), *request.messages]
         if request.json_format is not None:
-            messages = [JSON_WISH, *messages]
+            messages = wishing_for_json(messages, request.json_format.schema)
         tools = [{"type": "function", "function": function} for function in request.tool_use.shown]
         prompt = await self._backend.prompt(messages, tools, thinking)
         if session is not None and len(prompt.ids) >= request.session_cap:
@@ -197,9 +196,7 @@ class _Answer:
 
     def _counts(self) -> dict[str, Any]:
         turn = self._turn
-        return shapes.usage(
-            turn.prompt_tokens, turn.completion_tokens, turn.cached_tokens, turn.reasoning_tokens
-        )
+        return shapes.usage(turn.prompt_tokens, turn.completion_tokens, turn.cached_tokens, turn.reasoning_tokens)
 
     def _settle(self, reply: Reply) -> dict[str, Any]:
         """Charge the finished reply and keep it in its session; returns the full usage."""

@@ -20,9 +20,7 @@ def read_messages(body: Fields) -> list[dict[str, Any]]:
     body.require("messages")
     if body.members["messages"] is None:
         raise wrong_type("messages", "an array", None)
-    return [
-        _read_message(message) for message in body.objects("messages", min_items=1, max_items=MAX_MESSAGES)
-    ]
+    return [_read_message(message) for message in body.objects("messages", min_items=1, max_items=MAX_MESSAGES)]
 
 
 def _read_message(message: Fields) -> dict[str, Any]:
@@ -37,9 +35,7 @@ def _read_message(message: Fields) -> dict[str, Any]:
                 "role": "assistant",
                 "content": message.string("content"),
                 "name": message.string("name"),
-                "tool_calls": [
-                    _read_call(call) for call in message.objects("tool_calls", max_items=MAX_CALLS)
-                ],
+                "tool_calls": [_read_call(call) for call in message.objects("tool_calls", max_items=MAX_CALLS)],
             }
         case _:
             return {

@@ -26,10 +26,9 @@ from reference_impl.server.backend import Backend, Prompt, Turn, Wish
 from reference_impl.server.contract import Chunk, Streamed, Whole
 from reference_impl.server.fields import Invalid
 from reference_impl.server.interleave import interleave
+from reference_impl.server.json_wish import wishing_for_json
 from reference_impl.server.pieces import Piece, Reply
 from reference_impl.server.strict_json import Json
-
-JSON_WISH = {"role": "system", "content": "Answer only with JSON.", "name": None}
 
 
 class SerenityEdge:
@@ -103,7 +102,7 @@ class SerenityEdge:
     async def _prompt(self, request: SerenityEdgeRequest, thinking: bool) -> Prompt:
         messages = request.messages
         if request.json_format is not None:
-            messages = [JSON_WISH, *messages]
+            messages = wishing_for_json(messages, request.json_format.schema)
         tools = [{"type": "function", "function": function} for function in request.tool_use.functions]
         return await self._backend.prompt(messages, tools, thinking)
 

@@ -34,9 +34,7 @@ def read_tools(body: Fields) -> ToolUse:
     mode, only = _read_choice(body)
     parallel = body.boolean("parallel_tool_calls", default=True)
     if only is not None and all(only != function["name"] for function in functions):
-        raise Invalid(
-            f"'tool_choice' names {only[:100]!r}, which is not among 'tools'.", "tool_choice.function.name"
-        )
+        raise Invalid(f"'tool_choice' names {only[:100]!r}, which is not among 'tools'.", "tool_choice.function.name")
     if mode == "required" and not functions:
         raise Invalid("'tool_choice' is 'required', but there are no 'tools'.", "tool_choice")
     if mode == "none" or not functions:

@@ -66,9 +66,7 @@ def _speaker(model: LoadedModel, stack: ExitStack, name: str) -> Speaker:
         engine = ScriptedEngine(model.tokenizer, script, delay)
         backend = Backend(model, engine)
         dialect = Ark(backend) if name == "ark" else SerenityEdge(backend)
-        app = build_app(
-            dialect, api_key=api_key, allow_induce=allow_induce, planted=always(faults, dialect.name)
-        )
+        app = build_app(dialect, api_key=api_key, allow_induce=allow_induce, planted=always(faults, dialect.name))
         app.state.engine = engine
         app.state.dialect = dialect
         model_id = "reference/tiny-random" if name == "ark" else "tiny-random"
