@@ -69,6 +69,7 @@ def render(run: Run, *, split: bool = False) -> str:
         started=_day_and_time(results["started"]),
         took=_seconds_between(results["started"], results["ended"]),
         findings=findings(run),
+        findings_title=_findings_title(run),
         worst=_WORST,
         untested=_untested(run),
         topics=_topics(run, kept),
@@ -95,6 +96,13 @@ def write(run: Run, path: Path, *, split: bool = False) -> None:
     if split:
         for name in ("report.css", "report.js"):
             write_atomically(path.parent / name, asset(name))
+
+
+def _findings_title(run: Run) -> str:
+    counts = run.results["counts"]
+    if counts["fail"] or counts["error"]:
+        return "The worst findings"
+    return "Nothing failed; warnings" if counts["warn"] else "No promise was broken"
 
 
 def _wanted_exchanges(run: Run) -> set[str]:
@@ -138,7 +146,8 @@ def _untested(run: Run) -> list[Unjudged]:
 
 
 def _day_and_time(instant: str) -> str:
-    return datetime.fromisoformat(instant).strftime("%-d %B %Y, %H:%M UTC")
+    at = datetime.fromisoformat(instant)
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
 def _seconds_between(started: str, ended: str) -> float:
