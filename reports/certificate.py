@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from reports.fingerprints import digest, line_marks, named_lines, part_marks, sha256_hex
 from reports.optional import needed
 from reports.record import CASES, EXCHANGES, RESULTS, RecordError, Run, load_run, write_atomically
+from reports.text_safety import for_terminal
 
 if TYPE_CHECKING:
     from securesystemslib.signer._crypto_signer import CryptoSigner
@@ -183,9 +184,11 @@ def verify(
     if isinstance(signed, str):
         return Verification({}, [signed])
     problems = [problem for subject in signed["subject"] for problem in _altered(folder, subject)]
-    if problems or rejudge is None:
-        return Verification(signed, problems)
-    return Verification(signed, _rejudged(folder, rejudge), rejudged=True)
+    rejudged = rejudge is not None and not problems
+    if rejudge is not None and not problems:
+        problems = _rejudged(folder, rejudge)
+    # They quote the files, which whoever altered them wrote.
+    return Verification(signed, [for_terminal(problem, 400) for problem in problems], rejudged)
 
 
 def _opened(path: Path, key: SSlibKey) -> dict[str, Any] | str:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import jsonschema_rs
 
 from reports.exchange import Exchange
+from reports.text_safety import for_terminal
 
 VERDICTS = ("fail", "warn", "error", "inconclusive", "not_exercised", "waived", "pass", "not_applicable")
 RESULTS, EXCHANGES, CASES = "results.json", "exchanges.jsonl", "cases.jsonl"
@@ -48,7 +49,7 @@ def check(kind: Literal["results", "exchange", "case"], value: object, name: str
     error = next(iter(_validator(kind).iter_errors(value)), None)
     if error is not None:
         place = "/".join(str(step) for step in error.instance_path) or "the whole"
-        raise RecordError(f"{name}: {place}: {error.message[:300]}")
+        raise RecordError(for_terminal(f"{name}: {place}: {error.message}", 400))
 
 
 def _check_agreement(results: Mapping[str, Any], name: str) -> None:

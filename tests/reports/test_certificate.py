@@ -108,6 +108,14 @@ def test_another_key_or_an_edited_envelope_is_refused(run, keys, tmp_path):
     assert "signature" in problem
 
 
+def test_what_an_intruder_wrote_into_the_files_does_nothing_on_the_terminal(run, keys):
+    certificate = reports.certify(run, keys[0])
+    with (run / "exchanges.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "\x1b[2J\r\n::error::owned"}) + "\n")
+    problems = reports.verify(certificate, keys[1]).problems
+    assert problems[-1] == "exchanges.jsonl was altered: line 41 (\\x1b[2J\\r\\n::error::owned)"
+
+
 def test_judging_again_names_the_requirement_that_comes_out_otherwise(run, keys):
     certificate = reports.certify(run, keys[0])
     result = reports.verify(
