@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,26 @@ def boundaries(constraint: Constraint, body: Any) -> list[Variant]:
     return [
         Variant(f"{where} {words}", replaced(body, pointer, right)) for words, right in _just_allowed(constraint, value)
     ]
+
+
+def encoded(body: Any) -> Any:
+    """A body as it can be sent: objects as they are, any other JSON value as its bytes."""
+    return body if isinstance(body, dict) else json.dumps(body, ensure_ascii=False).encode()
+
+
+def at_limits(
+    constraints: Mapping[str, Constraint], body: Any, keywords: Collection[str]
+) -> tuple[Any, dict[str, Variant]]:
+    """A request that stands on all limits of these keywords at once, and each of them by itself, by id."""
+    together, apart = body, {}
+    for requirement, constraint in constraints.items():
+        if constraint.keyword not in keywords:
+            continue
+        for variant in boundaries(constraint, body):
+            apart[requirement] = variant
+            pointer, _ = place_of(constraint, body) or ("", None)
+            together = replaced(together, pointer, at(variant.body, pointer))
+    return together, apart
 
 
 def name_of(constraint: Constraint) -> str:
@@ -165,15 +186,24 @@ def _kind(value: Any) -> str:
     return "an object"
 
 
+def _steps(pointer: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def at(body: Any, pointer: str) -> Any:
+    """The value at a JSON pointer (RFC 6901)."""
+    for step in _steps(pointer):
+        body = body[int(step)] if isinstance(body, list) else body[step]
+    return body
+
+
 def replaced(body: Any, pointer: str, value: Any) -> Any:
     """A copy of a JSON value with the place of a JSON pointer (RFC 6901) replaced."""
     if not pointer:
         return value
     whole = copy.deepcopy(body)
-    *above, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-    holder = whole
-    for step in above:
-        holder = holder[int(step)] if isinstance(holder, list) else holder[step]
+    above, _, _ = pointer.rpartition("/")
+    holder, last = at(whole, above), _steps(pointer)[-1]
     if isinstance(holder, list):
         holder[int(last)] = value
     else:
