@@ -107,6 +107,14 @@ def refusal(run: Run) -> str:
         return f"it ended with status {results['exit_status']}"
     if run.unfinished or not (run.directory / EXCHANGES).is_file():
         return f"{EXCHANGES} is missing or its last line was cut off"
+    used: set[str] = set()
+    for exchange in run.exchanges():
+        if exchange.id in used:
+            return f"two exchanges have the id {exchange.id}, so that its evidence is not unambiguous"
+        used.add(exchange.id)
+    named = {id_ for row in run.requirements for violation in row["violations"] for id_ in violation["exchanges"]}
+    if missing := sorted(named - used):
+        return f"{EXCHANGES} lacks {missing[0]}, which is evidence of a violation"
     return ""
 
 

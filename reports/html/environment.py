@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reports.html.finding import citation_address
 from reports.text_safety import visible
@@ -29,6 +29,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "shown": visible,
+        "prose": prose,
         "citation_address": citation_address,
         "seconds": seconds,
         "promise": level_and_basis,
@@ -37,6 +38,17 @@ def environment() -> Environment:
     }
     made.globals |= {"verdict_words": VERDICT_WORDS}
     return made
+
+
+def prose(text: str) -> Markup:
+    """A sentence in which what stands between backticks is code; everything in it is escaped."""
+    parts = visible(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape("`".join(parts))
+    inside = [
+        escape(part) if index % 2 == 0 else Markup("<code>{}</code>").format(part) for index, part in enumerate(parts)
+    ]
+    return Markup("").join(inside)
 
 
 @cache

@@ -147,6 +147,15 @@ def test_a_run_whose_exchanges_were_cut_off_is_refused(run):
     assert "cut off" in refusal(reports.load_run(run))
 
 
+def test_evidence_must_be_there_once(run):
+    lines = (run / "exchanges.jsonl").read_text().splitlines(keepends=True)
+    (run / "exchanges.jsonl").write_text("".join([*lines, lines[3]]))
+    assert "two exchanges have the id x0004" in refusal(reports.load_run(run))
+    named = reports.load_run(run).by_id["wire.synthetic-000"]["violations"][0]["exchanges"][0]
+    (run / "exchanges.jsonl").write_text("".join(line for line in lines if f'"id": "{named}"' not in line))
+    assert f"lacks {named}" in refusal(reports.load_run(run))
+
+
 def test_keys_are_private_never_overwritten_and_named_when_wrong(keys, tmp_path, run):
     assert stat.S_IMODE(keys[0].stat().st_mode) == 0o600
     with pytest.raises(reports.CertificateError, match="exists already"):

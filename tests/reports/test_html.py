@@ -138,9 +138,9 @@ def test_packed_evidence_opens_and_is_what_was_recorded(rendered):
         assert exchanges[id_].received.decode().startswith(entry["body"])
 
 
-@pytest.mark.parametrize("attack", HOSTILE)
+@pytest.mark.parametrize("attack", [*HOSTILE, "`<b>` and `</code><script>`", "one ` alone <i>"])
 def test_an_attack_in_every_string_of_the_record_adds_no_element(tmp_path, attack):
-    plain = Page(render(reports.load_run(_everywhere(tmp_path / "plain", "harmless"))))
+    plain = Page(render(reports.load_run(_everywhere(tmp_path / "plain", re.sub("[^`]", "h", attack)))))
     attacked = Page(render(reports.load_run(_everywhere(tmp_path / "attacked", attack))))
     assert [tag for tag, _ in attacked.elements] == [tag for tag, _ in plain.elements]
     harmful = re.compile(r"^(javascript|data|vbscript):", re.IGNORECASE)
