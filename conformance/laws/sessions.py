@@ -12,33 +12,38 @@ from spec.model import Promise
 
 
 def _same_growth(alone: Sequence[Exchange], disturbed: Sequence[Exchange], what: str) -> Iterator[Violation]:
-    """Two sessions with the same turns have the same prompt at every turn, as long as their replies are the same."""
+    """Two sessions with the same turns grow alike from turn to turn, as long as their replies are the same.
+
+    Growth is compared and not length, because a session may still hold what an earlier run has said in it.
+    """
     settled((*alone, *disturbed))
-    for position, (plain, other) in enumerate(zip(alone, disturbed, strict=True)):
+    for number, (plain, other) in enumerate(zip(alone, disturbed, strict=True), 1):
         if plain.status != 200:
-            raise Undecided(f"turn {position + 1} of the undisturbed session was answered {plain.status}")
+            raise Undecided(f"turn {number} of the undisturbed session was answered {plain.status}")
         violation = refused(other)
         if violation:
             yield violation
             return
-        before, after = prompt_tokens_of(plain), prompt_tokens_of(other)
+        before, after = (
+            prompt_tokens_of(now) - prompt_tokens_of(first) for now, first in ((plain, alone[0]), (other, disturbed[0]))
+        )
         if before != after:
-            words = f"{what} changed the prompt of turn {position + 1} (prompt_tokens)"
+            words = f"{what} changed by how much the prompt has grown until turn {number} (prompt_tokens)"
             yield Violation(words, f"{before}, as without it", str(after), (plain.id, other.id))
             return
-        if position + 1 < len(alone) and outcome_of(plain)[0] != outcome_of(other)[0]:
-            raise Undecided(f"the replies to turn {position + 1} differ, so that later prompts cannot be compared")
+        if number < len(alone) and outcome_of(plain)[0] != outcome_of(other)[0]:
+            raise Undecided(f"the replies to turn {number} differ, so that later prompts cannot be compared")
 
 
 @case_law("sessions.do-not-mix", kind="sessions-apart")
 def sessions_do_not_mix(case: Case, promise: Promise) -> Iterator[Violation]:
-    """Turns of another session between them leave the prompt_tokens of a session's turns as they are without."""
+    """Turns of another session between them leave the growth of its prompt_tokens as it is without."""
     yield from _same_growth(case.all("alone"), case.all("mixed"), "a turn of another session")
 
 
 @case_law("sessions.refused-turn-changes-nothing", kind="session-refused-turn")
 def refused_turn_changes_nothing(case: Case, promise: Promise) -> Iterator[Violation]:
-    """A refused request between them leaves the prompt_tokens of a session's turns as they are without."""
+    """A refused request between them leaves the growth of a session's prompt_tokens as it is without."""
     refusals = case.all("refused")
     settled(refusals)
     if any(not 400 <= x.status < 500 for x in refusals):

@@ -60,7 +60,9 @@ class TestSessions:
     def test_same_growth(self) -> None:
         assert self.apart([turn(10), turn(20)], [turn(10), turn(20)]) == KEPT
         assert "turn 2" in self.apart([turn(10), turn(20)], [turn(10), turn(29)])
-        assert "turn 1" in self.apart([turn(10), turn(20)], [turn(11), turn(20)])
+        assert "turn 2" in self.apart([turn(10), turn(20)], [turn(11), turn(20)])
+        assert self.apart([turn(10), turn(20)], [turn(110), turn(120)]) == KEPT
+        assert "turn 3" in self.apart([turn(10), turn(20), turn(30)], [turn(10), turn(20), turn(31)])
 
     def test_other_replies_make_other_prompts(self) -> None:
         assert self.apart([turn(10), turn(20)], [turn(10, "No."), turn(21)]) == UNDECIDED
