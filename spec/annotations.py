@@ -85,9 +85,10 @@ def _node_problems(file: str, place: str, node: Mapping[str, Any], capabilities:
             yield Problem(file, place, f"x-levels speaks of `{keyword}`, which the schema does not have; remove it")
     if node.get("x-needs", "tools") not in capabilities:
         yield Problem(file, place, f"unknown capability in x-needs; known: {', '.join(sorted(capabilities))}")
-    for name in node.get("x-expected", ()):
-        if name not in node.get("properties", {}):
-            yield Problem(file, place, f"x-expected names `{name}`, which is not among the properties; add it there")
+    for key in ("required", "x-expected"):
+        for name in node.get(key, ()):
+            if name not in node.get("properties", {}):
+                yield Problem(file, place, f"{key} names `{name}`, which is not among the properties; add it there")
     if "x-unless" in node:
         try:
             parse_unless(node["x-unless"])

@@ -133,7 +133,7 @@ def parse_unless(text: str) -> tuple[Step, ...]:
 def tag_of(openapi: Schema, branch: Schema) -> str | None:
     """The member that tells a union's object branch from the others: a required one with a constant value."""
     for name in branch.get("required", ()):
-        if "const" in resolve(openapi, branch["properties"][name]):
+        if "const" in resolve(openapi, branch["properties"].get(name, {})):
             return str(name)
     return None
 

@@ -12,26 +12,25 @@ from pathlib import Path
 
 from spec.files import read_yaml
 from spec.model import Profile
-from spec.problems import Problem, SpecError
+from spec.problems import Problem
 
 
-def frozen_ids(spec_dir: Path, profile: Profile) -> frozenset[str]:
-    """The ids the profile's edition scores: all of them where the edition is not frozen yet.
-
-    Raises `SpecError` where the edition scores an id that is no longer promised.
-    """
-    path = spec_dir / "editions" / f"{profile.edition}.yaml"
-    frozen = (read_yaml(path) or {}).get(profile.name) if path.exists() else None
-    if frozen is None:
-        return frozenset(profile.promises)
-    problems = lost_problems(path, frozen, profile.name, profile.promises)
-    if problems:
-        raise SpecError(problems)
-    return frozenset(frozen)
+def scored_ids(spec_dir: Path, profile: Profile) -> frozenset[str]:
+    """The ids the profile's edition scores: all of them where the edition is not frozen yet."""
+    frozen = frozen_ids(spec_dir, profile.edition, profile.name)
+    return frozenset(profile.promises if frozen is None else frozen)
 
 
-def lost_problems(path: Path, frozen: Mapping[str, str], profile: str, promises: Collection[str]) -> list[Problem]:
-    """A problem for each id of a frozen edition (with the place it comes from) that is no longer promised."""
+def frozen_ids(spec_dir: Path, edition: str, profile: str) -> Mapping[str, str] | None:
+    """The ids an edition scores for a profile, each with a place of the document; None if it is not frozen."""
+    path = spec_dir / "editions" / f"{edition}.yaml"
+    frozen: Mapping[str, str] | None = (read_yaml(path) or {}).get(profile) if path.exists() else None
+    return frozen
+
+
+def lost_problems(spec_dir: Path, edition: str, profile: str, promises: Collection[str]) -> list[Problem]:
+    """A problem for each id of a frozen edition that is no longer promised; it names the place it comes from."""
+    path = spec_dir / "editions" / f"{edition}.yaml"
     return [
         Problem(
             str(path),
@@ -39,7 +38,7 @@ def lost_problems(path: Path, frozen: Mapping[str, str], profile: str, promises:
             f"{profile} no longer promises this, though its document does at {place}; restore the promise (and what "
             "it is derived from), or freeze a new edition with `python -m spec.freeze EDITION`",
         )
-        for name, place in frozen.items()
+        for name, place in (frozen_ids(spec_dir, edition, profile) or {}).items()
         if name not in promises
     ]
 

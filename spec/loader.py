@@ -8,10 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from spec.catalogue import load_readings, load_requirements
-from spec.editions import frozen_ids
+from spec.editions import lost_problems, scored_ids
 from spec.files import SPEC_DIR
 from spec.model import Profile
 from spec.portable import intersect
+from spec.problems import SpecError
 from spec.vendor import Vendor, load_vendor
 
 PORTABLE = "portable"
@@ -46,7 +47,11 @@ def read_profile(name: str, spec_dir: Path | None = None) -> Profile:
     if name != PORTABLE:
         return _profile(load_one(root / "vendors" / name.replace("-", "_")), root)
     vendors = [other for other in profile_names(root) if other != PORTABLE]
-    return _score(intersect([load_profile(other, root) for other in vendors]), root)
+    portable = intersect([load_profile(other, root) for other in vendors])
+    problems = lost_problems(root, portable.edition, portable.name, portable.promises)
+    if problems:
+        raise SpecError(problems)
+    return _score(portable, root)
 
 
 def load_one(folder: Path) -> Vendor:
@@ -79,7 +84,7 @@ def _profile(vendor: Vendor, spec_dir: Path) -> Profile:
 
 
 def _score(profile: Profile, spec_dir: Path) -> Profile:
-    return replace(profile, scored=frozen_ids(spec_dir, profile))
+    return replace(profile, scored=scored_ids(spec_dir, profile))
 
 
 def _digest(spec_dir: Path) -> str:

@@ -11,6 +11,7 @@ from spec.annotations import openapi_problems
 from spec.catalogue import CAPABILITIES, Reading
 from spec.derive import Derived, derive, request_fields
 from spec.document import Place, as_places, cited_problems, stated_problems
+from spec.editions import lost_problems
 from spec.files import key_problems, read_yaml, repeated, rows
 from spec.model import Basis, Constraint, Level, Part, Promise, Requirement
 from spec.problems import Problem, SpecError
@@ -48,15 +49,15 @@ def assemble(
 ) -> Vendor:
     """A vendor from the contents of its three files, by name without `.yaml`; raises `SpecError`."""
     openapi, content, path = files["openapi"], files["promises"], folder / "promises.yaml"
-    problems = openapi_problems(folder / "openapi.yaml", openapi, CAPABILITIES)
     if not isinstance(content, dict):
-        problems.append(Problem(str(path), "", "must be a mapping with title, edition, derived and promises"))
-    else:
-        problems += key_problems(path, "", content, ("title", "edition", "derived", "promises"), ())
+        raise SpecError([Problem(str(path), "", "must be a mapping with title, edition, derived and promises")])
+    problems = key_problems(path, "", content, ("title", "edition", "derived", "promises"), ())
     if problems:
         raise SpecError(problems)
+    problems = openapi_problems(folder / "openapi.yaml", openapi, CAPABILITIES)
     places = as_places(folder / "document.yaml", files["document"])
-    derived = _derive(folder / "openapi.yaml", openapi)
+    derived = _derive(folder / "openapi.yaml", openapi, problems)
+    problems += repeated(folder / "openapi.yaml", [item.id for item in derived])
     written = rows(path, content["promises"], "requirement")
     problems += repeated(path, [row["requirement"] for row in written])
     promises: dict[str, Promise] = {}
@@ -74,10 +75,12 @@ def assemble(
             promises[item.id] = _promise(row, places, readings)
     problems += stated_problems(folder, places, derived)
     problems += cited_problems(folder, places, promises)
+    name = folder.name.replace("_", "-")
+    problems += lost_problems(folder.parent.parent, str(content["edition"]), name, promises)
     if problems:
         raise SpecError(problems)
     return Vendor(
-        name=folder.name.replace("_", "-"),
+        name=name,
         title=content["title"],
         edition=str(content["edition"]),
         openapi=openapi,
@@ -92,16 +95,12 @@ def assemble(
     )
 
 
-def _derive(path: Path, openapi: Any) -> list[Derived]:
+def _derive(path: Path, openapi: Any, problems: list[Problem]) -> list[Derived]:
     try:
-        derived = derive(openapi)
+        return derive(openapi)
     except (KeyError, TypeError, ValueError) as error:
-        message = f"cannot be read as an OpenAPI document of this kind: {type(error).__name__} {error}"
-        raise SpecError([Problem(str(path), "components", message + " (see README.md)")]) from error
-    problems = repeated(path, [item.id for item in derived])
-    if problems:
-        raise SpecError(problems)
-    return derived
+        message = f"cannot be read as an OpenAPI document of this kind: {type(error).__name__} {error} (see README.md)"
+        raise SpecError([*problems, Problem(str(path), "components", message)]) from error
 
 
 def _default(derived: Mapping[str, Mapping[str, Any]], constraint: Constraint) -> dict[str, Any]:
