@@ -12,12 +12,13 @@ from reference_impl.server.strict_json import Json
 if TYPE_CHECKING:  # torch is not needed to list the faults
     from reference_impl.engine.request import GenerationRequest
     from reference_impl.server.contract import Refused
+    from reference_impl.server.fields import Invalid
 
 Changed = TypeVar("Changed")
 
 Hook = Literal[
-    "raw", "request", "generation", "pieces", "completion", "chunks", "usage", "refusal", "events", "broken",
-    "body", "headers", "models",
+    "key", "raw", "request", "invalid", "generation", "pieces", "completion", "chunks", "usage", "refusal",
+    "events", "broken", "body", "headers", "models",
 ]  # fmt: skip
 
 
@@ -48,6 +49,8 @@ class Exchange:
     number: int = 0
     in_flight: int = 0
     api_key: str = ""
+    authorization: str = ""
+    default_model: str = ""
     induce: str | None = None
     data: dict[str, Any] = field(default_factory=dict)
     memory: dict[str, Any] = field(default_factory=dict)
@@ -65,6 +68,19 @@ class Exchange:
     def request(self, data: Json) -> Json:
         """The parsed request before it is validated; a fault may raise Refused."""
         return self._through("request", data)
+
+    def repaired(self, data: Json, problem: Invalid) -> Json:
+        """A request to take instead of one that is refused for `problem`, or None to refuse it."""
+        for fault in self.planted:
+            if fault.hook == "invalid":
+                repaired = fault.change((data, problem), self)
+                if repaired is not None:
+                    return repaired
+        return None
+
+    def let_in(self, refused: Refused) -> bool:
+        """Whether a caller with a missing or wrong key is served all the same."""
+        return any(fault.change(refused, self) for fault in self.planted if fault.hook == "key")
 
     def generation(self, request: GenerationRequest) -> GenerationRequest:
         """What is asked of the engine."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from reference_impl.faults.hooks import Hook, Planted
@@ -54,27 +56,36 @@ class Fault:
 
 _FAULTS: dict[str, Fault] = {}
 
+_CITATIONS: Mapping[str, tuple[str, ...]] = {
+    fault_id: tuple(threads)
+    for fault_id, threads in json.loads(Path(__file__).with_name("citations.json").read_text("utf-8")).items()
+}
+"""Public issue threads (OWNER/REPOSITORY#NUMBER) in which a fault has been seen, by fault id."""
+
 
 def fault(
     fault_id: str,
     hook: Hook,
     *,
+    both: Sequence[str] | None = None,
     ark: Sequence[str] | None = None,
     serenity_edge: Sequence[str] | None = None,
-    citations: Sequence[str] = (),
 ) -> Callable[[Change], Change]:
-    """Register the decorated function as a fault of the dialects for which requirement ids are given."""
+    """Register the decorated function as a fault of the dialects for which requirement ids are given.
+
+    `both` gives them for both dialects at once.
+    """
 
     def register(change: Change) -> Change:
         if fault_id in _FAULTS:
             raise ValueError(f"two faults have the id {fault_id}")
-        pairs = (("ark", ark), ("serenity-edge", serenity_edge))
+        pairs = (("ark", ark or both), ("serenity-edge", serenity_edge or both))
         breaks = {dialect: tuple(ids) for dialect, ids in pairs if ids is not None}
         sentence = " ".join((inspect.getdoc(change) or "").split())
         if not sentence or not breaks:
             raise ValueError(f"the fault {fault_id} needs a sentence and what it breaks")
         topic = change.__module__.rpartition(".")[2]
-        _FAULTS[fault_id] = Fault(fault_id, sentence, breaks, tuple(citations), topic, [Part(hook, change)])
+        _FAULTS[fault_id] = Fault(fault_id, sentence, breaks, _CITATIONS.get(fault_id, ()), topic, [Part(hook, change)])
         return change
 
     return register

@@ -67,6 +67,8 @@ class ChatEndpoint:
             request_id=f"req_{secrets.token_hex(12)}",
             number=next(plot.numbers),
             in_flight=self._in_flight,
+            authorization=Request(scope).headers.get("authorization", ""),
+            default_model=self._dialect.model_list()["data"][0]["id"],
             memory=plot.memory,
             planted=plot.faults,
         )
@@ -86,7 +88,7 @@ class ChatEndpoint:
     async def _serve(self, request: Request, receive: Receive, send: Send, exchange: Exchange) -> str:
         sender = _Sender(request.scope, receive, send, exchange)
         try:
-            exchange.api_key = self._keys.check(request.headers)
+            exchange.api_key = self._key(request, exchange)
             data = await self._read(request, receive, exchange)
             work = asyncio.wait_for(self._answer(data, exchange, sender), self._dialect.time_limit)
             await unless_gone(work, receive, lambda: sender.answered)
@@ -100,6 +102,14 @@ class ChatEndpoint:
             await sender.refuse(refused)
             return str(refused.status)
         return "200"
+
+    def _key(self, request: Request, exchange: Exchange) -> str:
+        try:
+            return self._keys.check(request.headers)
+        except Refused as refused:
+            if exchange.let_in(refused):
+                return ""
+            raise
 
     async def _read(self, request: Request, receive: Receive, exchange: Exchange) -> Json:
         media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
@@ -118,12 +128,18 @@ class ChatEndpoint:
         return exchange.request(data)
 
     async def _answer(self, data: Json, exchange: Exchange, sender: _Sender) -> None:
-        async with self._dialect.answer(data, exchange) as answer:
-            match answer:
-                case Whole(body):
-                    await sender.whole(exchange.completion(body))
-                case Streamed(chunks):
-                    await sender.stream(exchange.events(_events(exchange.chunks(chunks))))
+        try:
+            async with self._dialect.answer(data, exchange) as answer:
+                match answer:
+                    case Whole(body):
+                        await sender.whole(exchange.completion(body))
+                    case Streamed(chunks):
+                        await sender.stream(exchange.events(_events(exchange.chunks(chunks))))
+        except Invalid as problem:
+            repaired = exchange.repaired(data, problem)
+            if repaired is None:
+                raise
+            await self._answer(repaired, exchange, sender)
 
     def _refusal(self, error: Exception, exchange: Exchange) -> Refused:
         errors = self._dialect.errors

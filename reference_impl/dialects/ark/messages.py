@@ -34,16 +34,15 @@ def _read_message(message: Fields) -> dict[str, Any]:
         "content": _read_content(message),
         "name": message.string("name"),
     }
+    calls = _read_calls(message)
+    call_id = message.string("tool_call_id")
     if role == "assistant":
-        calls = _read_calls(message)
         legacy = message.object("function_call")
         if legacy is not None and not calls:
             calls = [_call("", legacy.string("name") or "", legacy.string("arguments") or "")]
         read["tool_calls"] = calls
-    else:
-        message.array("tool_calls", max_items=MAX_CALLS)
     if role == "tool":
-        read["tool_call_id"] = message.string("tool_call_id") or ""
+        read["tool_call_id"] = call_id or ""
     return read
 
 

@@ -140,8 +140,7 @@ def _read_response_format(body: Fields) -> JsonFormat | None:
     form.required_string("name")
     form.string("description")
     form.boolean("strict")
-    schema = form.object("schema")
-    return JsonFormat(schema.members if schema is not None else None)
+    return JsonFormat(form.required_object("schema").members)
 
 
 def _read_session(body: Fields, stops: list[str]) -> tuple[str | None, int]:
