@@ -13,7 +13,7 @@ State = Literal["yes", "no", "unknown"]
 DECLARED = "declared by the operator"
 # What a document makes depend on the model or the deployment. Everything else is promised without an if, so that
 # finding it absent is no excuse, unless the operator declares that the endpoint lacks it.
-OPTIONAL = frozenset({"vision", "reasoning", "credits", "keys"})
+OPTIONAL = frozenset({"vision", "reasoning", "credits", "keys", "https-images"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from spec.model import Judge, Requirement
 from spec.problems import Problem, SpecError
 
 #: Without one of these an endpoint need not keep the requirements that name it.
-CAPABILITIES = frozenset({"tools", "vision", "reasoning", "sessions", "credits", "json", "keys", "multiple-choices"})
+CAPABILITIES = frozenset(
+    {"tools", "vision", "reasoning", "sessions", "credits", "json", "keys", "multiple-choices", "https-images"}
+)
 #: Values of the `X-Conformance-Induce` request header.
 INDUCIBLE = frozenset(
     {
