@@ -25,6 +25,7 @@ _EPOCH = re.compile(r'("created(?:_at)?"\s*:\s*)\d{9,13}')
 _MADE_ID = re.compile(
     r"\b([a-z]{2,12}[-_])([0-9a-f]{16,}|[0-9A-Za-z]{20,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"
 )
+_OUT = re.compile(r"(--out[ =])\S+")
 _UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
@@ -70,6 +71,8 @@ def normalise_run(source: str | Path, target: str | Path) -> Path:
         lines = (json.dumps(_texts(case, text)) + "\n" for case in cases)
         (folder / CASES).write_text("".join(lines), "utf-8", newline="\n")
     results = _texts(dict(run.results), text)
+    if "command" in results:
+        results["command"] = _OUT.sub(r"\1report", results["command"])
     results["cost"] = {**results["cost"], "wall_s": 60.0, "waiting_s": 0.0}
     write_results(folder, results)
     return folder

@@ -140,6 +140,19 @@
     form.elements.q.focus();
   });
 
+  /* Findings print open, also where the style sheet cannot do it. */
+  const closed = new Set();
+  addEventListener("beforeprint", () => {
+    for (const row of document.querySelectorAll("details.is-fail, details.is-fail details, details.is-warn, .names")) {
+      if (!row.open) closed.add(row);
+      row.open = true;
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const row of closed) row.open = false;
+    closed.clear();
+  });
+
   /* Packed evidence: base64 of gzip of JSON, opened when asked for. */
   const unpack = async (element) => {
     const bytes = Uint8Array.from(atob(element.textContent.trim()), (letter) => letter.charCodeAt(0));
