@@ -3,7 +3,8 @@
 It knows token ids only; `text.py` and `grammar.py` are for the dialects around it.
 """
 
-from reference_impl.engine.engine import Engine, EngineStats, Generation
+from reference_impl.engine.engine import Engine, EngineStats
+from reference_impl.engine.generation import Generation
 from reference_impl.engine.request import (
     EngineFailure,
     GenerationRequest,

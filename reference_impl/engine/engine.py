@@ -11,16 +11,17 @@ import hashlib
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
 import torch
 
+from reference_impl.engine import parallel
 from reference_impl.engine.blocks import BLOCK, BlockPool, prefix_keys
+from reference_impl.engine.generation import Generation
 from reference_impl.engine.grammar import GrammarCompiler
-from reference_impl.engine.linear import pack_linears, packing_available
-from reference_impl.engine.request import EngineFailure, GenerationRequest, PromptTooLong, QueueFull
+from reference_impl.engine.packed import pack, packing_available
+from reference_impl.engine.request import GenerationRequest, PromptTooLong, QueueFull
 from reference_impl.engine.runner import Runner
 from reference_impl.engine.sampling import Sampler
 from reference_impl.engine.scheduler import Scheduler, Sequence
@@ -41,53 +42,6 @@ class EngineStats:
     waiting: int
     steps: int
     """Steps taken since the engine started."""
-
-
-class Generation:
-    """The tokens of one request: an async iterator that ends when `finish` is known.
-
-    prompt_tokens is known at once; cached_tokens (prompt tokens taken from the prefix cache, a multiple
-    of BLOCK) when the first token arrives; finish ("eos", "length" or "cancelled") after the end.
-    completion_tokens counts every token that was chosen so far, the end token included.
-    """
-
-    def __init__(self, sequence: Sequence, wake: Callable[[], None]) -> None:
-        self.prompt_tokens = len(sequence.request.prompt)
-        self.completion_tokens = 0
-        self.finish: str | None = None
-        self._sequence = sequence
-        self._wake = wake
-        self._tokens: deque[int] = deque()
-        self._changed = asyncio.Event()
-
-    @property
-    def cached_tokens(self) -> int:
-        """Prompt tokens that were not computed again."""
-        return self._sequence.cached
-
-    def cancel(self) -> None:
-        """Stop; the blocks are free within one step. Harmless after the end, and from any thread."""
-        self._sequence.cancelled = True
-        self._wake()
-
-    def __aiter__(self) -> Generation:
-        return self
-
-    async def __anext__(self) -> int:
-        while not self._tokens:
-            if self.finish == "failed":
-                raise EngineFailure("the engine failed while generating")
-            if self.finish is not None:
-                raise StopAsyncIteration
-            self._changed.clear()
-            await self._changed.wait()
-        return self._tokens.popleft()
-
-    def _receive(self, tokens: list[int], completion: int, finish: str | None) -> None:
-        self._tokens.extend(tokens)
-        self.completion_tokens = completion
-        self.finish = finish
-        self._changed.set()
 
 
 class Engine:
@@ -251,29 +205,40 @@ class Engine:
             self._steps += 1
             self._deliver(loop, changed)
             if stopping:
+                if isinstance(stepper.runner, parallel.LeadingRunner):
+                    stepper.runner.close()
                 return
 
+    def follow(self) -> None:
+        """Serve as a follower of tensor parallelism (see `parallel.py`) until the leader stops; blocks."""
+        parallel.follow(self._runner(Runner))
+
     def _prepare(self) -> Stepper:
-        torch.set_num_threads(self._threads)
         self._scheduler.pool.forget()  # after a restart the cache starts empty
+        kind = Runner if parallel.world_size() == 1 else parallel.LeadingRunner
+        return Stepper(self._runner(kind), self._scheduler)
+
+    def _runner(self, kind: type[Runner]) -> Runner:
+        torch.set_num_threads(self._threads)
+        shares = parallel.world_size()
         transformer = self.model.transformer
-        if transformer.embed_tokens.weight.device.type == "cpu" and packing_available():
-            pack_linears(transformer)
-        runner = Runner(
+        if shares == 1 and transformer.embed_tokens.weight.device.type == "cpu" and packing_available():
+            pack(transformer)
+        return kind(
             self.model,
             max_rows=self.max_batch,
             max_chunks=self._prefill_chunks,
             blocks=self._blocks,
             context=self.context,
             deterministic=self._deterministic,
+            shares=shares,
         )
-        return Stepper(runner, self._scheduler)
 
     def _enrol(self, arrived: deque[Generation]) -> list[Sequence]:
         """Compile grammars and queue new sequences; returns those whose grammar does not compile."""
         failed = []
         for generation in arrived:
-            sequence = generation._sequence
+            sequence = generation.sequence
             if sequence.request.grammar is not None:
                 sequence.sampler.matcher = self._grammars.matcher(sequence.request.grammar)
                 if sequence.sampler.matcher.is_error():
@@ -298,7 +263,7 @@ class Engine:
 
         def tell() -> None:
             for generation, tokens, completion, finish in news:
-                generation._receive(tokens, completion, finish)
+                generation.receive(tokens, completion, finish)
 
         try:
             loop.call_soon_threadsafe(tell)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from reference_impl.engine.blocks import BLOCK
 from reference_impl.engine.cache import DecodeAttention, KeyValueCache, PrefillAttention
+from reference_impl.engine.graphs import DecodeGraphs
 from reference_impl.model.checkpoint import LoadedModel
 
 _SMALLEST_WIDTH = 128
@@ -56,7 +57,8 @@ class Runner:
     """The model, its cache, and the row counts and widths in use.
 
     max_rows: most sequences in a decode step. max_chunks: most chunks in a prefill pass.
-    blocks: blocks of the cache. deterministic False uses every size without checking.
+    blocks: blocks of the cache. deterministic False uses every size without checking. shares: how many
+    processes split the model's heads between them (see `parallel.py`).
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Runner:
         blocks: int,
         context: int,
         deterministic: bool,
+        shares: int = 1,
     ) -> None:
         self.model = model
         config = model.config
@@ -76,12 +79,13 @@ class Runner:
         self.groups = config.heads // config.kv_heads
         self.cache = KeyValueCache(
             layers=config.layers,
-            kv_heads=config.kv_heads,
+            kv_heads=config.kv_heads // shares,
             head_dim=config.head_dim,
             blocks=max(blocks, max_rows, max_chunks),  # the check below gives each row a block
             device=self.device,
             dtype=self.dtype,
         )
+        self._graphs = DecodeGraphs(self.decode_forward) if self.device.type == "cuda" else None
         self._columns = torch.arange(max(context, _SMALLEST_WIDTH) * 2, device=self.device)
         self.widths = [w for w in (_SMALLEST_WIDTH << n for n in range(32)) if w < 2 * context] or [_SMALLEST_WIDTH]
         self.row_sizes = powers_of_two(max_rows)
@@ -133,7 +137,15 @@ class Runner:
         return torch.zeros(hidden.shape, dtype=self.dtype, device=self.device).masked_fill_(hidden, float("-inf"))
 
     def _decode(self, rows: list[Row], size: int, width: int) -> Tensor:
-        padding = size - len(rows)
+        inputs = self._decode_inputs(rows, size, width)
+        if self._graphs is not None:
+            return self._graphs.run(inputs, size, width)
+        return self.decode_forward(inputs.to(self.device), size, width)
+
+    @staticmethod
+    def _decode_inputs(rows: list[Row], size: int, width: int) -> Tensor:
+        """Tokens, positions, slots (`size` each) and block tables (`size * width / BLOCK`) in one Long vector."""
+        padding = [0] * (size - len(rows))
         blank = [0] * (width // BLOCK)
         tables: list[int] = []
         slots = []
@@ -142,19 +154,17 @@ class Runner:
             tables += row.blocks[:count]
             tables += blank[count:]
             slots.append(row.blocks[count - 1] * BLOCK + row.position % BLOCK)
-        numbers = [row.token for row in rows] + [0] * padding
-        numbers += [row.position for row in rows] + [0] * padding + slots + [0] * padding
-        packed = torch.tensor(numbers + tables + blank * padding).to(self.device)
-        tokens, positions, slot = (
-            packed[:size, None],
-            packed[size : 2 * size, None],
-            packed[2 * size : 3 * size],
-        )
-        mask = self._mask(positions[:, :, None, None] + 1, width)
-        mask = mask.expand(-1, -1, self.groups, -1)
-        attention = DecodeAttention(self.cache, slot, packed[3 * size :], mask)
+        numbers = [row.token for row in rows] + padding
+        numbers += [row.position for row in rows] + padding + slots + padding
+        return torch.tensor(numbers + tables + blank * len(padding))
+
+    def decode_forward(self, inputs: Tensor, size: int, width: int) -> Tensor:
+        """Logits Float[size, V] for the vector that `_decode_inputs` lays out, on the model's device."""
+        tokens, positions, slots = inputs[: 3 * size].view(3, size).unbind()
+        mask = self._mask(positions[:, None, None, None] + 1, width).expand(-1, -1, self.groups, -1)
+        attention = DecodeAttention(self.cache, slots, inputs[3 * size :], mask)
         transformer = self.model.transformer
-        hidden = transformer(transformer.embed(tokens), positions, attention)
+        hidden = transformer(transformer.embed(tokens[:, None]), positions[:, None], attention)
         return transformer.logits(hidden[:, 0])
 
     def _prefill(self, chunks: list[Chunk], size: int) -> Tensor:
