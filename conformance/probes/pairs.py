@@ -55,9 +55,3 @@ def accept(
     for words, (ids, body) in apart.items():
         ask.case("accepted", ids, {"used": words}, asked=ask(body))
     return asked
-
-
-def violated(ask: Asker, since: int, requirements: Iterable[str]) -> bool:
-    """Whether one of these requirements was found violated after so many findings."""
-    wanted = set(requirements)
-    return any(found.outcome == "violated" and found.requirement in wanted for found in ask.findings[since:])
