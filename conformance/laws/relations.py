@@ -94,7 +94,7 @@ def accepted(case: Case, promise: Promise) -> Iterator[Violation]:
 
 @case_law("", kind="same-prompt")
 def same_prompt(case: Case, promise: Promise) -> Iterator[Violation]:
-    """A change that means nothing to the model leaves the status and prompt_tokens as they were."""
+    """A change that means nothing to the model leaves status, kind of reply and prompt_tokens as they were."""
     (plain,), changed = case.all("plain")[:1], case.all("changed")
     settled((plain, *changed))
     if plain.status != 200:
@@ -104,6 +104,8 @@ def same_prompt(case: Case, promise: Promise) -> Iterator[Violation]:
         if refusal:
             yield refusal
             continue
+        if x.asks_stream == plain.asks_stream and x.is_event_stream != plain.is_event_stream:
+            yield Violation("the kind of reply changed", plain.media_type, x.media_type, (plain.id, x.id))
         before, after = prompt_tokens_of(plain), prompt_tokens_of(x)
         if before != after:
             yield Violation(
