@@ -18,9 +18,9 @@ _LOWER, _UPPER = ("minimum", "minItems", "minLength"), ("maximum", "maxItems", "
 
 
 def inline(openapi: Schema, node: Schema) -> dict[str, Any]:
-    """A schema with every `$ref` replaced by its target, and without the `x-` annotations."""
+    """A schema with every `$ref` replaced by its target, and of the annotations only `x-needs`."""
     node = resolve(openapi, node)
-    plain = {key: value for key, value in node.items() if not key.startswith("x-")}
+    plain = {key: value for key, value in node.items() if not key.startswith("x-") or key == "x-needs"}
     if "properties" in plain:
         plain["properties"] = {name: inline(openapi, child) for name, child in plain["properties"].items()}
     if "items" in plain:
@@ -33,6 +33,12 @@ def inline(openapi: Schema, node: Schema) -> dict[str, Any]:
 
 def meet(left: Schema, right: Schema) -> dict[str, Any] | None:
     """What both schemas accept, closed to members that only one of them lists; None where that is nothing."""
+    result = _meet(left, right)
+    need = left.get("x-needs") or right.get("x-needs")
+    return {**result, "x-needs": need} if result is not None and need else result
+
+
+def _meet(left: Schema, right: Schema) -> dict[str, Any] | None:
     if "oneOf" in left or "oneOf" in right:
         pairs = [meet(a, b) for a in left.get("oneOf", [left]) for b in right.get("oneOf", [right])]
         branches = [branch for branch in pairs if branch is not None]
