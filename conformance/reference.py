@@ -8,9 +8,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 KEY_VARIABLE = "CONFORMANCE_REFERENCE_KEY"
 DIALECTS = ("ark", "serenity-edge")
@@ -64,12 +65,18 @@ def _base_url(process: subprocess.Popen[str]) -> str:
     if word == "listening" and url:
         for pipe in (process.stdout, process.stderr):  # keep draining, so that the child never blocks on a full pipe
             if pipe is not None:
-                threading.Thread(target=pipe.read, daemon=True).start()
+                threading.Thread(target=_drain, args=(pipe,), daemon=True).start()
         return url
     process.kill()
     _, errors = process.communicate()
     lines = (errors or "").strip().splitlines()
     raise ReferenceError(lines[-1] if lines else "the reference ended without a word")
+
+
+def _drain(pipe: IO[str]) -> None:
+    with suppress(ValueError):  # closed when the process is stopped
+        for _ in pipe:
+            pass
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
@@ -79,3 +86,6 @@ def _stop(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
