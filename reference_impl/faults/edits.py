@@ -7,8 +7,10 @@ from typing import Any, NoReturn
 
 from reference_impl.server.fields import Invalid
 from reference_impl.server.pieces import CallArguments, CallClosed, CallOpened, Content, Finished, Piece, Reply
+from reference_impl.server.strict_json import Json
 
 Chunk = dict[str, Any]
+Message = dict[str, Any]
 Chunks = AsyncIterator[Chunk]
 Events = AsyncIterator[bytes]
 Pieces = AsyncIterator[Piece]
@@ -119,3 +121,9 @@ def image_url(part: dict[str, Any]) -> str | None:
     image = part.get("image_url")
     url = image.get("url") if isinstance(image, dict) else None
     return url if isinstance(url, str) else None
+
+
+def rewritten(data: Json, change: Callable[[Message], Message]) -> Json:
+    """The request with every message changed."""
+    messages = messages_of(data)
+    return {**data, "messages": [change(message) for message in messages]} if messages else data
