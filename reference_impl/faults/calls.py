@@ -160,6 +160,30 @@ async def tool_name_never_sent(chunks: Chunks, exchange: Exchange) -> Chunks:
         yield chunk
 
 
+@fault("tool-id-never-streamed", "chunks", both=[FRAGMENT])
+async def tool_id_never_streamed(chunks: Chunks, exchange: Exchange) -> Chunks:
+    """A streamed call has no id."""
+
+    def edit(chunk: Chunk) -> None:
+        for call in tool_calls(chunk):
+            call.pop("id", None)
+
+    async for chunk in edited(chunks, edit):
+        yield chunk
+
+
+@fault("tool-type-never-streamed", "chunks", both=["stream.folds-to-a-valid-message"])
+async def tool_type_never_streamed(chunks: Chunks, exchange: Exchange) -> Chunks:
+    """A streamed call has no type, so that the deltas make no valid call."""
+
+    def edit(chunk: Chunk) -> None:
+        for call in tool_calls(chunk):
+            call.pop("type", None)
+
+    async for chunk in edited(chunks, edit):
+        yield chunk
+
+
 @fault("calls-in-fragments", "chunks", ark=["tools.calls-arrive-complete"])
 async def calls_in_fragments(chunks: Chunks, exchange: Exchange) -> Chunks:
     """A call is streamed in two fragments instead of complete."""

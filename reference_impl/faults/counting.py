@@ -205,6 +205,13 @@ def choices_same_index(body: Chunk, exchange: Exchange) -> Chunk:
     return body
 
 
+@fault("choice-repeated", "completion", both=["choices.indices-are-distinct"])
+def choice_repeated(body: Chunk, exchange: Exchange) -> Chunk:
+    """A choice is listed twice."""
+    choices(body).append(choices(body)[-1])
+    return body
+
+
 @fault("choices-from-one", "completion", both=["choices.indices-run-from-zero"])
 def choices_from_one(body: Chunk, exchange: Exchange) -> Chunk:
     """Choices are numbered from 1."""

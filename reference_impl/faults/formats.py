@@ -25,7 +25,7 @@ async def json_object_fenced(pieces: Pieces, exchange: Exchange) -> Pieces:
         yield piece
 
 
-@fault("json-schema-not-enforced", "request", serenity_edge=["json.strict-schema-is-met"])
+@fault("json-schema-not-enforced", "request", serenity_edge=["json.strict-schema-is-met", "json.schema-is-met"])
 def json_schema_not_enforced(data: Json, exchange: Exchange) -> Json:
     """A strict json_schema is accepted and only makes an object of any kind."""
     form = data.get("response_format") if isinstance(data, dict) else None

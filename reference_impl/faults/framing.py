@@ -53,7 +53,9 @@ async def done_text_in_content_ends_stream(chunks: Chunks, exchange: Exchange) -
     text = ""
     async for chunk in chunks:
         yield chunk
-        text += "".join(delta.get("content") or "" for delta in deltas(chunk))
+        for delta in deltas(chunk):
+            calls = delta.get("tool_calls") or ()
+            text += (delta.get("content") or "") + "".join(c["function"].get("arguments") or "" for c in calls)
         if "[DONE]" in text:
             return
 

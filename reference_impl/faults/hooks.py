@@ -18,7 +18,7 @@ Changed = TypeVar("Changed")
 
 Hook = Literal[
     "key", "raw", "request", "invalid", "generation", "pieces", "completion", "chunks", "usage", "refusal",
-    "events", "broken", "body", "headers", "models",
+    "events", "broken", "body", "error_body", "headers", "models",
 ]  # fmt: skip
 
 
@@ -117,6 +117,10 @@ class Exchange:
     def body(self, body: bytes) -> bytes:
         """The bytes of a whole-body answer with status 200."""
         return self._through("body", body)
+
+    def error_body(self, body: bytes) -> bytes:
+        """The bytes of an error answer."""
+        return self._through("error_body", body)
 
     def headers(self, headers: dict[str, str]) -> dict[str, str]:
         """The headers of an answer with status 200."""

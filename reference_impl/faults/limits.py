@@ -17,8 +17,8 @@ LONG = 8_000
 """Characters of a message that a prompt of the reference's context could hold."""
 
 
-@fault("max-tokens-ignored", "request", both=["limits.max-tokens-bounds-output"])
-def max_tokens_ignored(data: Json, exchange: Exchange) -> Json:
+@fault("known-field-no-effect", "request", both=["limits.max-tokens-bounds-output"])
+def known_field_no_effect(data: Json, exchange: Exchange) -> Json:
     """max_tokens is accepted and never used."""
     if isinstance(data, dict) and isinstance(data.get("max_tokens"), int) and 0 < data["max_tokens"] <= 4_096:
         return {**data, "max_tokens": 400}

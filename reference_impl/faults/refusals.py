@@ -76,6 +76,12 @@ def error_message_not_text(refused: Refused, exchange: Exchange) -> Refused:
     return refused
 
 
+@fault("error-body-is-html", "error_body", both=["errors.body-is-json"])
+def error_body_is_html(body: bytes, exchange: Exchange) -> bytes:
+    """A refusal has a page of a proxy as its body."""
+    return b"<html><body><h1>400 Bad Request</h1></body></html>"
+
+
 @fault("error-message-empty", "refusal", both=["errors.message-is-text"])
 def error_message_empty(refused: Refused, exchange: Exchange) -> Refused:
     """error.message is empty."""
@@ -207,6 +213,15 @@ def wrong_key_403(refused: Refused, exchange: Exchange) -> Refused:
 def wrong_key_served(refused: Refused, exchange: Exchange) -> bool:
     """A missing or wrong key is served as a right one."""
     return True
+
+
+@fault("right-key-refused", "raw", both=["auth.bearer-key-is-accepted"])
+def right_key_refused(body: bytes, exchange: Exchange) -> bytes:
+    """A valid key in the bearer scheme is refused."""
+    if exchange.authorization:
+        error = {"message": "Send the key in X-Api-Key.", "type": "authentication_error", "code": None, "param": None}
+        raise Refused(401, {"error": error})
+    return body
 
 
 @fault("rate-limit-without-retry-after", "refusal", serenity_edge=["errors.retry-after-on-429"])

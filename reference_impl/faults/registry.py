@@ -77,18 +77,30 @@ def fault(
     """
 
     def register(change: Change) -> Change:
-        if fault_id in _FAULTS:
-            raise ValueError(f"two faults have the id {fault_id}")
         pairs = (("ark", ark or both), ("serenity-edge", serenity_edge or both))
         breaks = {dialect: tuple(ids) for dialect, ids in pairs if ids is not None}
         sentence = " ".join((inspect.getdoc(change) or "").split())
-        if not sentence or not breaks:
-            raise ValueError(f"the fault {fault_id} needs a sentence and what it breaks")
-        topic = change.__module__.rpartition(".")[2]
-        _FAULTS[fault_id] = Fault(fault_id, sentence, breaks, _CITATIONS.get(fault_id, ()), topic, [Part(hook, change)])
+        add(fault_id, sentence, breaks, hook, change, change.__module__.rpartition(".")[2])
         return change
 
     return register
+
+
+def add(
+    fault_id: str,
+    sentence: str,
+    breaks: Mapping[str, tuple[str, ...]],
+    hook: Hook,
+    change: Callable[..., Any],
+    topic: str,
+) -> None:
+    """Register a fault of one function; `breaks` has the requirement ids by dialect."""
+    if fault_id in _FAULTS:
+        raise ValueError(f"two faults have the id {fault_id}")
+    if not sentence or not breaks:
+        raise ValueError(f"the fault {fault_id} needs a sentence and what it breaks")
+    citations = _CITATIONS.get(fault_id, ())
+    _FAULTS[fault_id] = Fault(fault_id, sentence, breaks, citations, topic, [Part(hook, change)])
 
 
 def also(fault_id: str, hook: Hook) -> Callable[[Change], Change]:

@@ -123,3 +123,29 @@ def custom_tools_refused(data: Json, exchange: Exchange) -> Json:
     if isinstance(tools, list) and any(isinstance(tool, dict) and tool.get("type") == "custom" for tool in tools):
         refuse("'tools[0].type' must be 'function'.", "tools[0].type")
     return data
+
+
+@fault("tool-names-with-dashes-refused", "request", serenity_edge=["tools.documented-names-are-accepted"])
+def tool_names_with_dashes_refused(data: Json, exchange: Exchange) -> Json:
+    """Function names with a dash, or longer than forty characters, are refused."""
+    for tool in _tools(data):
+        name = tool.get("function", {}).get("name", "")
+        if isinstance(name, str) and ("-" in name or 40 < len(name) <= 64):
+            refuse("'tools[0].function.name' must be an identifier.", "tools[0].function.name")
+    return data
+
+
+@fault("tool-schemas-nested-refused", "request", both=["tools.schemas-are-accepted"])
+def tool_schemas_nested_refused(data: Json, exchange: Exchange) -> Json:
+    """Parameters that are objects or arrays themselves are refused."""
+    for tool in _tools(data):
+        text = json.dumps(tool.get("function", {}).get("parameters"))
+        if '"items"' in text or text.count('"properties"') > 1:
+            refuse("'tools[0].function.parameters' must be flat.", "tools[0].function.parameters")
+    return data
+
+
+def _tools(data: Json) -> list[dict[str, Json]]:
+    tools = data.get("tools") if isinstance(data, dict) else None
+    listed = tools if isinstance(tools, list) else []
+    return [tool for tool in listed if isinstance(tool, dict) and isinstance(tool.get("function"), dict)]

@@ -192,7 +192,7 @@ class _Sender:
 
     async def refuse(self, refused: Refused) -> None:
         headers = {**self._headers("application/json"), **refused.headers}
-        await self._respond(refused.status, headers, orjson.dumps(refused.body))
+        await self._respond(refused.status, headers, self._exchange.error_body(orjson.dumps(refused.body)))
 
     async def stream(self, events: AsyncIterator[bytes]) -> None:
         """Send events as they come; the status waits for the first, so that an early failure has its own."""

@@ -16,14 +16,16 @@ from reference_impl.server.strict_json import Json
 class Invalid(Exception):
     """A request member is not what the document allows.
 
-    `param` is its path (`tools[0].function.name`), `code` a short machine-readable reason.
+    `param` is its path (`tools[0].function.name`), `code` a short machine-readable reason, and `constraint`
+    the JSON Schema keyword that it breaks, where there is one.
     """
 
-    def __init__(self, message: str, param: str, code: str = "invalid_value") -> None:
+    def __init__(self, message: str, param: str, code: str = "invalid_value", constraint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.param = param
         self.code = code
+        self.constraint = constraint
 
 
 def describe(value: Json) -> str:
@@ -41,7 +43,7 @@ def describe(value: Json) -> str:
 
 def wrong_type(param: str, expected: str, value: Json) -> Invalid:
     """The refusal of a value of the wrong JSON type."""
-    return Invalid(f"'{param}' must be {expected}, not {describe(value)}.", param, "invalid_type")
+    return Invalid(f"'{param}' must be {expected}, not {describe(value)}.", param, "invalid_type", "type")
 
 
 class Fields:
@@ -64,7 +66,7 @@ class Fields:
     def require(self, name: str) -> Json:
         """The member's value, whatever its type."""
         if name not in self.members:
-            raise Invalid(f"'{self.at(name)}' is required.", self.at(name), "missing_required_parameter")
+            raise Invalid(f"'{self.at(name)}' is required.", self.at(name), "missing_required_parameter", "required")
         return self.members[name]
 
     def string(
@@ -113,13 +115,13 @@ class Fields:
         if not isinstance(value, str):
             raise wrong_type(where, "a string", value)
         if one_of is not None and value not in one_of:
-            raise Invalid(f"'{where}' must be one of {', '.join(one_of)}.", where)
+            raise Invalid(f"'{where}' must be one of {', '.join(one_of)}.", where, constraint="enum")
         if len(value) < min_length:
-            raise Invalid(f"'{where}' must have at least {min_length} character(s).", where)
+            raise Invalid(f"'{where}' must have at least {min_length} character(s).", where, constraint="minLength")
         if max_length is not None and len(value) > max_length:
-            raise Invalid(f"'{where}' must have at most {max_length} characters.", where)
+            raise Invalid(f"'{where}' must have at most {max_length} characters.", where, constraint="maxLength")
         if pattern is not None and not pattern.fullmatch(value):
-            raise Invalid(f"'{where}' {rule}.", where)
+            raise Invalid(f"'{where}' {rule}.", where, constraint="pattern")
         return value
 
     def number(self, name: str, low: float | None = None, high: float | None = None) -> float | None:
@@ -146,9 +148,9 @@ class Fields:
 
     def _within(self, name: str, value: float, low: float | None, high: float | None) -> None:
         if low is not None and value < low:
-            raise Invalid(f"'{self.at(name)}' must be at least {low}.", self.at(name))
+            raise Invalid(f"'{self.at(name)}' must be at least {low}.", self.at(name), constraint="minimum")
         if high is not None and value > high:
-            raise Invalid(f"'{self.at(name)}' must be at most {high}.", self.at(name))
+            raise Invalid(f"'{self.at(name)}' must be at most {high}.", self.at(name), constraint="maximum")
 
     def boolean(self, name: str, default: bool = False) -> bool:
         """An optional boolean."""
@@ -176,9 +178,9 @@ class Fields:
         if not isinstance(value, list):
             raise wrong_type(where, "an array", value)
         if len(value) < min_items:
-            raise Invalid(f"'{where}' must have at least {min_items} item(s).", where, "array_too_short")
+            raise Invalid(f"'{where}' must have at least {min_items} item(s).", where, "array_too_short", "minItems")
         if len(value) > max_items:
-            raise Invalid(f"'{where}' must have at most {max_items} items.", where, "array_too_long")
+            raise Invalid(f"'{where}' must have at most {max_items} items.", where, "array_too_long", "maxItems")
         return value
 
     def objects(self, name: str, *, min_items: int = 0, max_items: int) -> Iterator[Fields]:

@@ -63,7 +63,9 @@ def _read_part(part: Fields) -> dict[str, Any]:
     image = part.required_object("image_url")
     url = image.required_string("url")
     if not (is_data_url(url) or url[:8].lower() == "https://"):
-        raise Invalid(f"'{image.at('url')}' must be an https or base64 data: URL.", image.at("url"))
+        raise Invalid(
+            f"'{image.at('url')}' must be an https or base64 data: URL.", image.at("url"), constraint="pattern"
+        )
     return {"type": "image_url", "url": url, "param": image.at("url")}
 
 

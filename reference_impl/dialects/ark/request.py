@@ -62,10 +62,10 @@ class ArkRequest:
 def read_request(data: Json) -> ArkRequest:
     """The request that the JSON value makes; raises Invalid."""
     if not isinstance(data, dict):
-        raise Invalid(f"The body must be a JSON object, not {describe(data)}.", "", "invalid_type")
+        raise Invalid(f"The body must be a JSON object, not {describe(data)}.", "", "invalid_type", "type")
     for name in data:
         if name not in KNOWN:
-            raise Invalid(f"Unknown parameter: '{name[:100]}'.", name[:100], "unknown_parameter")
+            raise Invalid(f"Unknown parameter: '{name[:100]}'.", name[:100], "unknown_parameter", "closed")
     body = Fields(data, "")
     model = body.required_string("model")
     messages = read_messages(body)

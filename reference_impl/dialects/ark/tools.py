@@ -109,7 +109,7 @@ def _mode(value: str, param: str, modes: tuple[str, ...]) -> Literal["none", "au
     match value:
         case "none" | "auto" | "required" if value in modes:
             return value
-    raise Invalid(f"'{param}' must be one of {', '.join(modes)}.", param)
+    raise Invalid(f"'{param}' must be one of {', '.join(modes)}.", param, constraint="enum")
 
 
 def _check_function_call(body: Fields) -> None:

@@ -62,7 +62,7 @@ def _read_part(part: Fields) -> dict[str, Any]:
     image.string("detail")
     if not is_data_url(url):
         message = f"'{image.at('url')}' must be a base64 data: URL; image URLs are not fetched."
-        raise Invalid(message, image.at("url"), "invalid_image_url")
+        raise Invalid(message, image.at("url"), "invalid_image_url", "pattern")
     return {"type": "image_url", "url": url, "param": image.at("url")}
 
 

@@ -57,7 +57,7 @@ class SerenityEdgeRequest:
 def read_request(data: Json) -> SerenityEdgeRequest:
     """The request that the JSON value makes; raises Invalid."""
     if not isinstance(data, dict):
-        raise Invalid(f"The body must be a JSON object, not {describe(data)}.", "", "invalid_type")
+        raise Invalid(f"The body must be a JSON object, not {describe(data)}.", "", "invalid_type", "type")
     body = Fields(data, "")
     model = body.required_string("model")
     messages = read_messages(body)

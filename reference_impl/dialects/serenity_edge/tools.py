@@ -67,5 +67,5 @@ def _read_choice(body: Fields) -> tuple[Literal["none", "auto", "required"], str
             choice.required_string("type", one_of=("function",))
             return "required", choice.required_object("function").required_string("name")
         case str():
-            raise Invalid("'tool_choice' must be one of none, auto, required.", "tool_choice")
+            raise Invalid("'tool_choice' must be one of none, auto, required.", "tool_choice", constraint="enum")
     raise wrong_type("tool_choice", "a string or an object", value)
