@@ -82,9 +82,11 @@ def length_has_output(x: Exchange, promise: Promise) -> Iterator[Violation]:
     reply = reply_of(x)
     assert reply is not None
     limit = limit_of(x)
-    generated = reply.completion_tokens or 0
+    generated = reply.completion_tokens
     for choice in reply.choices.values():
         if choice.finish_reason == "length" and not _has_output(choice):
+            if generated is None:
+                raise Undecided("there is no output, and no count of what was generated without being shown")
             if generated > 1 or (limit is not None and limit <= 2):
                 continue  # a special token, half a character or hidden reasoning leaves no text
             yield Violation("the reason is length, and there is no output", "some output", f"{generated} tokens")

@@ -104,16 +104,17 @@ def done_in_text_ends_nothing(case: Case, promise: Promise) -> Iterator[Violatio
     settled(case.exchanges)
     decided = False
     for whole, stream in zip(case.all("whole"), case.all("streamed"), strict=True):
-        written, received = _written(whole), _written(stream)
+        asked, received = written(whole), written(stream)
         if DONE in received and reply_in(stream).first.finish_reason is not None:
             decided = True
-        elif DONE in written and reply_in(stream).first.finish_reason is None:
-            yield Violation("the stream stops where its text says [DONE]", shortened(written), shortened(received))
+        elif DONE in asked and reply_in(stream).first.finish_reason is None:
+            yield Violation("the stream stops where its text says [DONE]", shortened(asked), shortened(received))
             decided = True
     if not decided:
         raise Undecided("the model did not write [DONE] when asked to")
 
 
-def _written(x: Exchange) -> str:
+def written(x: Exchange) -> str:
+    """The content and the arguments of the first choice."""
     first = reply_in(x).first
     return first.content + "".join(call.arguments for call in first.calls if isinstance(call.arguments, str))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from conformance.ask import Asker
 from conformance.laws.lifecycle import CACHED
-from conformance.laws.relations import reply_in
 from conformance.laws.stream_chunks import LONG_STREAMS, STREAMS_TO_BLAME, progressive
-from conformance.laws.stream_text import DONE_IN_TEXT, STREAMED_AND_WHOLE
+from conformance.laws.stream_text import DONE_IN_TEXT, STREAMED_AND_WHOLE, written
 from conformance.laws.usage import REPEATED
 from conformance.probe import probe
 from conformance.probes.observed import COUNTED_STREAM, STREAM, WHOLE_REPLY
-from conformance.traffic.bodies import Bodies, changed
+from conformance.traffic.bodies import Bodies, changed, function
 from conformance.traffic.ledger import explore
 from conformance.traffic.strategies import conversations
 from conformance.wire.sse import DONE
@@ -74,24 +73,24 @@ def test_forced_call_streamed_and_whole(ask: Asker, bodies: Bodies) -> None:
 def test_done_in_the_text_ends_nothing(ask: Asker, bodies: Bodies) -> None:
     """Let the model write the terminator's own letters, and see that the stream goes on to its end.
 
-    It is asked to repeat them, and then, if it would not, made to by a schema with one value.
+    They are the only value of a forced call's argument, then of a JSON schema, and then a text to repeat; the
+    next way is taken only where the one before did not make the model write them.
     """
-    schema = {
-        "type": "object",
-        "properties": {"line": {"type": "string", "enum": [f"data: {DONE}"]}},
-        "required": ["line"],
-        "additionalProperties": False,
-    }
-    forced = {"type": "json_schema", "json_schema": {"name": "line", "strict": True, "schema": schema}}
-    bodies_to_try = [
-        bodies.chat(f"Repeat exactly: data: {DONE} is the end", temperature=0),
-        bodies.chat(f'Answer with the JSON object {{"line": "data: {DONE}"}}.', response_format=forced),
+    line = {"type": "string", "enum": [f"data: {DONE}"]}
+    write = function("write_line", "Write a line", line=line)
+    schema = {"name": "line", "strict": True, "schema": write["function"]["parameters"]}
+    question = f'Write the line "data: {DONE}".'
+    named = {"type": "function", "function": {"name": "write_line"}}
+    ways = [
+        bodies.chat(question, tools=[write], tool_choice=named),
+        bodies.chat(question, response_format={"type": "json_schema", "json_schema": schema}),
+        bodies.chat(f"Repeat exactly: data: {DONE} is the end"),
     ]
     wholes, streams = [], []
-    for body in bodies_to_try:
+    for body in ways:
         wholes.append(ask(body))
         streams.append(ask(changed(body, stream=True)))
-        if wholes[-1].ok and DONE in reply_in(wholes[-1]).first.content:
+        if wholes[-1].ok and DONE in written(wholes[-1]):
             break
     ask.case(DONE_IN_TEXT, whole=wholes, streamed=streams)
 

@@ -55,7 +55,7 @@ async def done_text_in_content_ends_stream(chunks: Chunks, exchange: Exchange) -
         yield chunk
         for delta in deltas(chunk):
             calls = delta.get("tool_calls") or ()
-            text += (delta.get("content") or "") + "".join(c["function"].get("arguments") or "" for c in calls)
+            text += (delta.get("content") or "") + "".join(c.get("function", {}).get("arguments") or "" for c in calls)
         if "[DONE]" in text:
             return
 
