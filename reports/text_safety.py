@@ -15,9 +15,15 @@ _DECEIVING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff"
     "\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+# Marks that stack on one letter; three or more are a picture over the neighbouring lines, not a language.
+_STACKED = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3,}")
 # What XML 1.0 section 2.2 does not allow in a document, not even as a reference.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+def _each_escaped(match: re.Match[str]) -> str:
+    return "".join(f"\\u{ord(mark):04x}" for mark in match.group())
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -26,8 +32,9 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def visible(text: str) -> str:
-    """Text with every control, reordering or invisible character written out as an escape (`\\x1b`)."""
-    return _DECEIVING.sub(_escaped, text)
+    """Text in which controls, reordering, invisible and stacked characters are written out (`\\x1b`)."""
+    text = _DECEIVING.sub(_escaped, text)
+    return text if text.isascii() else _STACKED.sub(_each_escaped, text)
 
 
 def for_terminal(text: str, limit: int | None = None) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 import reports
 from reports.synthetic import HOSTILE
+from tests.reports.attacks import attacked_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = os.environ.get("AXE_PATH", "")
@@ -220,6 +221,18 @@ def test_hostile_answers_run_nothing_load_nothing_and_break_nothing(opened):
     assert HOSTILE[0] in text
     assert "\\u202egnp.exe" in text
     assert page.locator("h1").is_visible()
+
+
+@pytest.mark.parametrize("text", ["A" * 600, "Z" + "\u0351\u036b\u0343" * 40, "العربية \u202e " * 30, "a b\n" * 200])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_layout_holds_whatever_stands_in_every_string(chromium, tmp_path, text, width):
+    directory = attacked_run(tmp_path, text)
+    reports.render(directory, ["html"])
+    page = chromium.new_page(viewport={"width": width, "height": 900})
+    page.goto((directory / "report.html").as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert fits(page)
+    page.close()
 
 
 def test_what_is_not_ours_cannot_run_even_if_it_got_into_the_page(chromium, rendered):

@@ -13,6 +13,7 @@ import pytest
 import reports
 from reports.html import render
 from reports.synthetic import HOSTILE, write_run
+from tests.reports.attacks import attacked_run
 
 NAMES = ["clean", "three", "many", "hostile"]
 VOID = {"meta", "link", "input", "br", "img", "hr"}
@@ -140,34 +141,11 @@ def test_packed_evidence_opens_and_is_what_was_recorded(rendered):
 
 @pytest.mark.parametrize("attack", [*HOSTILE, "`<b>` and `</code><script>`", "one ` alone <i>"])
 def test_an_attack_in_every_string_of_the_record_adds_no_element(tmp_path, attack):
-    plain = Page(render(reports.load_run(_everywhere(tmp_path / "plain", re.sub("[^`]", "h", attack)))))
-    attacked = Page(render(reports.load_run(_everywhere(tmp_path / "attacked", attack))))
+    plain = Page(render(reports.load_run(attacked_run(tmp_path / "plain", re.sub("[^`]", "h", attack)))))
+    attacked = Page(render(reports.load_run(attacked_run(tmp_path / "attacked", attack))))
     assert [tag for tag, _ in attacked.elements] == [tag for tag, _ in plain.elements]
     harmful = re.compile(r"^(javascript|data|vbscript):", re.IGNORECASE)
     assert not [value for _, found in attacked.elements for value in found.values() if value and harmful.match(value)]
-
-
-def _everywhere(directory, text):
-    write_run(directory, exchanges=6, failures=4, requirements=24)
-    results = json.loads((directory / "results.json").read_text())
-    results |= {"reason": text, "notes": [text], "command": text, "waivers": []}
-    results["target"] |= {"base_url": text, "model": text, "models": {"vision": text}}
-    for row in results["requirements"]:
-        row |= {"title": text, "where": text, "because": text, "why": text}
-        for violation in row["violations"]:
-            violation |= {
-                "message": text, "expected": "unlike 1234567890", "observed": text, "curl": text,
-                "exchanges": ["x0001"],
-                "diagnosis": [{"fault": text, "sentence": text, "agreement": text, "citations": [text]}],
-                "breaks_clients": [{"client": text, "version": text, "uses": [text], "effect": text}],
-            }  # fmt: skip
-    reports.write_results(directory, results)
-    lines = [json.loads(line) for line in (directory / "exchanges.jsonl").read_text().splitlines()]
-    for line in lines:
-        line["probe"] = line["problem"] = line["response"]["reason"] = text
-        line["response"] |= {"headers": [[text, text]], "body": text, "events": [[0.1, 0, 4], [0.2, 4, 8]]}
-    (directory / "exchanges.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return directory
 
 
 def test_the_split_page_carries_neither_script_nor_style(runs, tmp_path):

@@ -31,6 +31,11 @@ def test_harmless_text_is_left_alone():
     assert text_safety.visible("a\nb\tc") == "a\nb\tc"
 
 
+def test_stacked_marks_are_written_out_and_accents_are_not():
+    assert text_safety.visible("Z" + "\u0351" * 3) == "Z" + "\\u0351" * 3
+    assert text_safety.visible("e\u0302\u0301 cafe\u0301") == "e\u0302\u0301 cafe\u0301"
+
+
 @pytest.mark.parametrize("text", ["::error::x", "  ::stop-commands::t", "##[error]x", "##vso[task.complete]"])
 def test_a_line_cannot_command_a_ci_runner(text):
     assert text_safety.for_terminal(text).startswith("\\")

@@ -116,9 +116,11 @@
       apply();
     }
     if (target) {
-      if (target.matches("details")) target.open = true;
       target.scrollIntoView({ block: "start" });
-      target.querySelector("summary")?.focus({ preventScroll: true });
+      if (target.matches("details")) {
+        target.open = true;
+        target.querySelector("summary").focus({ preventScroll: true });
+      }
     } else if (location.hash.includes("?")) {
       form.scrollIntoView({ block: "start" });
     }
