@@ -140,7 +140,7 @@ def test_first_defects(ask: Asker, bodies: Bodies, profile: Profile, ids: list[s
     refuse(ask, control, strange, MODEL, "model", own_status=True)
 
 
-@probe(*UNKNOWN, *UNKNOWN_LAWS, *REFUSALS, effort="smoke", cost=2)
+@probe(*UNKNOWN, *UNKNOWN_LAWS, effort="smoke", cost=2)
 def test_unknown_field(ask: Asker, bodies: Bodies) -> None:
     """Add a top-level field that the document does not list, and take it away again.
 
@@ -151,7 +151,7 @@ def test_unknown_field(ask: Asker, bodies: Bodies) -> None:
     _unknown(ask, control, {**body, UNKNOWN_FIELD: 1}, UNKNOWN_FIELD)
 
 
-@probe(*UNKNOWN, *UNKNOWN_LAWS, "errors.same-streamed-and-whole", effort="standard", cost=5)
+@probe(*UNKNOWN, *UNKNOWN_LAWS, effort="standard", cost=5)
 def test_unknown_field_anywhere(ask: Asker, bodies: Bodies) -> None:
     """Put an unknown field first, misspell a known one, give it null, and ask for a stream.
 
