@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,11 +16,24 @@ def _bytes(body: str, encoding: str) -> bytes:
 
 @dataclass(frozen=True)
 class StreamEvent:
-    """One server-sent event: seconds since the request was sent, and its raw text."""
+    """One server-sent event: seconds since the request was sent, and its raw text.
 
-    index: int
+    `number` counts from 1, as people and messages do; a block of comments alone has none.
+    """
+
+    number: int | None
     at: float
     raw: str
+
+    @property
+    def chunk(self) -> bool:
+        """Whether its data is a chunk: a JSON object that is not an error."""
+        lines = [line[5:].removeprefix(" ") for line in self.raw.splitlines() if line.startswith("data:")]
+        try:
+            value = json.loads("\n".join(lines))
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(value, dict) and "error" not in value
 
 
 @dataclass(frozen=True)
@@ -92,8 +106,10 @@ class Exchange:
 
     def events(self) -> list[StreamEvent]:
         """Every event of a stream with its raw text."""
-        body = self.received
-        return [
-            StreamEvent(index, at, body[start:end].decode("utf-8", "replace"))
-            for index, (at, start, end) in enumerate(self.spans)
-        ]
+        body, made, count = self.received, [], 0
+        for at, start, end in self.spans:
+            raw = body[start:end].decode("utf-8", "replace")
+            says = any(line and not line.startswith(":") for line in raw.splitlines())
+            count += says
+            made.append(StreamEvent(count if says else None, at, raw))
+        return made

@@ -72,18 +72,22 @@ def timeline(events: Sequence[StreamEvent], offending: int | None) -> Timeline |
     marked = offending if offending is not None and offending < len(events) else None
     words = (
         f"{len(events)} events from {seconds(events[0].at)} to {seconds(last)} after the request; "
-        f"longest gap {seconds(wait)}, before event {at + 1}"
+        f"longest gap {seconds(wait)}, before {_called(events[at + 1])}"
     )
     if marked is not None:
-        words += f"; the offending event is number {marked}, at {seconds(events[marked].at)}"
+        words += f"; the offending one is {_called(events[marked])}, at {seconds(events[marked].at)}"
     return Timeline(
         marks=[round(x, 1) for index, x in enumerate(place) if index != marked],
         offending=round(place[marked], 1) if marked is not None else None,
-        offending_label=f"event {marked}" if marked is not None else "",
+        offending_label=_called(events[marked]) if marked is not None else "",
         longest=(round(place[at], 1), round(place[at + 1], 1)) if wait > last / 50 else None,
         ticks=[Tick(round(value / last * WIDTH, 1), seconds(value)) for value in _round_steps(last)],
         words=words,
     )
+
+
+def _called(event: StreamEvent) -> str:
+    return "a comment" if event.number is None else f"event {event.number}"
 
 
 def _round_steps(top: float, count: int = 5) -> list[float]:

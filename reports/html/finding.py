@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ _LONGEST_BODY = 4_000
 _LONGEST_EVENT = 600
 _LONGEST_CURL = 8_000
 
+_NAMED_EVENT = re.compile(r"\b(event|chunk) (\d{1,7})\b")
 _ISSUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}#\d{1,9}")
 _ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(/[A-Za-z0-9._~/%#?=&+-]*)?")
 
@@ -34,7 +35,7 @@ class EvidenceBudget:
 class EventView(NamedTuple):
     """A row of the events table; `skipped` counts events left out between two rows."""
 
-    number: int
+    number: int | None
     at: float
     gap: float | None
     raw: str
@@ -129,8 +130,7 @@ def _violation(
         if place != requirement:
             elsewhere.append(Elsewhere(id_, place))
         elif budget.left > 0 and not any(answer.id == id_ for answer in answers):
-            offending = violation.get("event") if number == len(named) else None
-            answer = _answer(exchange, offending)
+            answer = _answer(exchange, violation if number == len(named) else {})
             budget.left -= _size(answer)
             answers.append(answer)
     # The last exchange named is the one that shows it; the ones before it are what it is compared with.
@@ -163,9 +163,26 @@ def _client(client: str | Mapping[str, Any]) -> str:
     return f"{name}{uses}{': ' + client['effect'] if client.get('effect') else ''}"
 
 
-def _answer(exchange: Exchange, offending: int | None) -> AnswerView:
+def offending_event(violation: Mapping[str, Any], events: Sequence[StreamEvent]) -> int | None:
+    """The index of the event that a violation is about: the one it names, or that its message names.
+
+    Messages count events and chunks from 1 (`event 3`, `chunk 12`); chunks are the JSON objects among the
+    events that are no error.
+    """
+    named = _NAMED_EVENT.search(violation.get("message") or "")
+    kind, number = named.groups() if named else ("event", "0")
+    wanted = violation.get("event") or int(number)
+    if kind == "chunk" and not violation.get("event"):
+        numbers = [index for index, event in enumerate(events) if event.chunk]
+    else:
+        numbers = [index for index, event in enumerate(events) if event.number is not None]
+    return numbers[wanted - 1] if 1 <= wanted <= len(numbers) else None
+
+
+def _answer(exchange: Exchange, violation: Mapping[str, Any]) -> AnswerView:
     response = exchange.response
     events = exchange.events()
+    offending = offending_event(violation, events)
     body = None if events else exchange.received[:_LONGEST_BODY].decode("utf-8", "replace")
     beyond = 0 if events else max(len(exchange.received) - _LONGEST_BODY, 0)
     return AnswerView(
@@ -180,19 +197,20 @@ def _answer(exchange: Exchange, offending: int | None) -> AnswerView:
     )
 
 
-def _event_rows(events: list[StreamEvent], offending: int | None) -> list[EventView]:
+def _event_rows(events: Sequence[StreamEvent], offending: int | None) -> list[EventView]:
     """The first two events, the last three, and the neighbourhood of the offending one."""
-    around = set(range(offending - 2, offending + 3)) if offending is not None else set()
-    chosen = [event for event in events if event.index < 2 or event.index >= len(events) - 3 or event.index in around]
+    around = range(offending - 2, offending + 3) if offending is not None else ()
     rows: list[EventView] = []
     expected = 0
-    for event in chosen:
-        if event.index > expected:
-            rows.append(EventView(0, 0.0, None, "", False, skipped=event.index - expected))
-        gap = event.at - events[event.index - 1].at if event.index else None
+    for index, event in enumerate(events):
+        if not (index < 2 or index >= len(events) - 3 or index in around):
+            continue
+        if index > expected:
+            rows.append(EventView(None, 0.0, None, "", False, skipped=index - expected))
+        gap = event.at - events[index - 1].at if index else None
         raw = shortened(event.raw.rstrip("\r\n"), _LONGEST_EVENT)
-        rows.append(EventView(event.index, event.at, gap, raw, event.index == offending))
-        expected = event.index + 1
+        rows.append(EventView(event.number, event.at, gap, raw, index == offending))
+        expected = index + 1
     return rows
 
 

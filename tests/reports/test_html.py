@@ -124,7 +124,7 @@ def test_a_failure_shows_sentence_place_level_difference_request_answer_timeline
     assert "'authorization: Bearer '\"$API_KEY\"''" in html.unescape(row)
     exchange = next(item for item in run.exchanges() if item.id == violation["exchanges"][0])
     if exchange.spans:
-        assert "the offending event is number 3" in row
+        assert "the offending one is event 3" in row
 
 
 def test_packed_evidence_opens_and_is_what_was_recorded(rendered):

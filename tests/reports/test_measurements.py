@@ -8,6 +8,7 @@ import pytest
 from reports.differences import marked
 from reports.exchange import Exchange, StreamEvent
 from reports.html.charts import histogram, spreads, timeline
+from reports.html.finding import offending_event
 from reports.measurements import Measurements, Series
 from reports.wording import seconds
 
@@ -72,16 +73,37 @@ def test_quantiles_are_those_of_the_values():
 
 
 def test_the_timeline_marks_the_offending_event_and_the_longest_wait():
-    drawn = timeline([StreamEvent(index, at, "") for index, at in enumerate([0.1, 0.2, 0.9, 1.0])], 2)
+    drawn = timeline([StreamEvent(index + 1, at, "") for index, at in enumerate([0.1, 0.2, 0.9, 1.0])], 2)
     assert drawn.offending == 576.0
     assert drawn.marks == [64.0, 128.0, 640.0]
     assert drawn.longest == (128.0, 576.0)
-    assert "longest gap 700 ms, before event 2" in drawn.words
-    assert "the offending event is number 2, at 900 ms" in drawn.words
+    assert "longest gap 700 ms, before event 3" in drawn.words
+    assert "the offending one is event 3, at 900 ms" in drawn.words
+
+
+@pytest.mark.parametrize(
+    ("violation", "index"),
+    [
+        ({"message": "event 2 has no data"}, 2),
+        ({"message": "usage in chunk 2 breaks type"}, 4),
+        ({"message": "choice 0 ends twice", "event": 1}, 0),
+        ({"message": "chunk 1 is late", "event": 3}, 3),
+        ({"message": "chunk 9 is odd"}, None),
+        ({"message": "the stream ends without [DONE]"}, None),
+        ({"message": "event 0"}, None),
+    ],
+)
+def test_the_offending_event_is_the_one_that_the_violation_names(violation, index):
+    raws = [delta(content="a"), b"", {"error": {}}, b"not json", delta(content="b"), b"[DONE]"]
+    made = stream([(0.1 * at, raw) for at, raw in enumerate(raws)])
+    body = made.response["body"].replace("data: \n\n", ": hi!!\n\n")
+    events = Exchange({**made.record, "response": {**made.response, "body": body}}).events()
+    assert [event.number for event in events] == [1, None, 2, 3, 4, 5]
+    assert offending_event(violation, events) == index
 
 
 def test_an_event_that_is_not_there_is_not_marked_and_one_event_is_no_timeline():
-    events = [StreamEvent(0, 0.0, ""), StreamEvent(1, 0.0, "")]
+    events = [StreamEvent(1, 0.0, ""), StreamEvent(2, 0.0, "")]
     assert timeline(events, 9).offending is None
     assert timeline(events[:1], 0) is None
 
