@@ -20,7 +20,7 @@ _REPLACEMENT = "\ufffd"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: `<|im_end|>`, `<｜end▁of▁sentence｜>`, `<end_of_turn>`, `[/INST]`: marks of chat templates, never of prose.
 _CONTROL_TOKEN = re.compile(
-    r"<\|[A-Za-z0-9_ -]{1,40}\|>|<｜[^<>｜]{1,40}｜>|</?(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>"
+    r"<\|[A-Za-z0-9_-]{1,40}\|>|<｜[^<>｜]{1,40}｜>|</?(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>"
 )
 
 

@@ -1,0 +1,193 @@
+"""The laws of chunks: identity, role, order, increments and what they add up to."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.made import call, chunk, completion, refused, streamed, whole
+
+SAID = [chunk({"role": "assistant", "content": "Hel"}), chunk({"content": "lo"}), chunk({"content": "!"})]
+END = chunk({}, "stop")
+USAGE = chunk(None, usage={"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8})
+GOOD = streamed([*SAID, END])
+RULES = (
+    "stream.one-id",
+    "stream.one-created",
+    "stream.one-model",
+    "stream.role-comes-first",
+    "stream.role-comes-only-first",
+    "stream.starts-with-the-first-token",
+    "stream.finish-once",
+    "stream.nothing-after-finish",
+    "stream.no-empty-choices",
+    "stream.no-whole-message",
+    "stream.deltas-are-increments",
+    "stream.folds-to-a-valid-message",
+)
+
+
+def broken(*chunks) -> set[str]:
+    return {rule for rule in RULES if verdict(rule, streamed(list(chunks))) not in (KEPT, UNSEEN)}
+
+
+def member(name, value, at=1):
+    return [{**one, name: value} if index == at else one for index, one in enumerate([*SAID, END])]
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [*SAID, END],
+        [*SAID, END, USAGE],
+        [chunk({"role": "assistant", "content": "Hello!"}, "stop")],
+        [*SAID, chunk({"content": "."}, "stop")],
+        [*SAID, chunk({"content": ""}), END],
+        [*SAID, chunk({"content": None, "tool_calls": None}, "stop")],
+        [{**one, "extra": 1} for one in [*SAID, END]],
+    ],
+    ids=["plain", "usage", "one chunk", "text with finish", "empty text", "nulls", "extra members"],
+)
+def test_legal_variety_breaks_nothing(chunks):
+    assert broken(*chunks) == set()
+
+
+@pytest.mark.parametrize(
+    ("rule", "chunks"),
+    [
+        ("stream.one-id", member("id", "other")),
+        ("stream.one-created", member("created", 5)),
+        ("stream.one-model", member("model", "other", at=3)),
+        ("stream.role-comes-first", [chunk({"content": "a"}), END]),
+        ("stream.role-comes-only-first", [SAID[0], chunk({"role": None, "content": "b"}), END]),
+        ("stream.starts-with-the-first-token", [chunk({"role": "assistant", "content": ""}), *SAID[1:], END]),
+        ("stream.finish-once", SAID),
+        ("stream.finish-once", [*SAID, END, END]),
+        ("stream.nothing-after-finish", [*SAID, END, chunk({"content": "more"})]),
+        ("stream.no-empty-choices", [SAID[0], chunk(None), END]),
+        (
+            "stream.no-whole-message",
+            [SAID[0], {**chunk({}), "choices": [{"index": 0, "delta": {}, "message": {}}]}, END],
+        ),
+        ("stream.deltas-are-increments", [SAID[0], chunk({"content": "Hello"}), chunk({"content": "Hello you"}), END]),
+        ("stream.folds-to-a-valid-message", [SAID[0], chunk({"content": 5}), END]),
+        ("stream.folds-to-a-valid-message", [SAID[0], chunk({"tool_calls": {}}), END]),
+    ],
+)
+def test_one_breach(rule, chunks):
+    assert broken(*chunks) == {rule}
+
+
+def test_a_role_in_the_wrong_words():
+    assert "stream.role-comes-first" in broken(chunk({"role": "", "content": "a"}), END)
+
+
+def test_role_on_every_delta():
+    rule = "stream.role-on-every-delta"
+    assert "chunk 2" in verdict(rule, GOOD)
+    every = [chunk({"role": "assistant", "content": "a"}), chunk({"role": "assistant"}, "stop"), USAGE]
+    assert verdict(rule, streamed(every)) == KEPT
+
+
+def test_the_first_chunk_may_be_the_last():
+    assert verdict("stream.starts-with-the-first-token", streamed([chunk({"role": "assistant"}, "stop")])) == KEPT
+    thinking = [chunk({"role": "assistant", "reasoning": "Hm"}), END]
+    assert verdict("stream.starts-with-the-first-token", streamed(thinking)) == KEPT
+
+
+def test_several_choices_each_have_role_and_finish():
+    def of(index, delta, finish=None):
+        return {**chunk({}), "choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
+
+    first = {"role": "assistant", "content": "a"}
+    assert broken(of(0, first), of(1, first), of(1, {}, "stop"), of(0, {"content": "b"}), of(0, {}, "stop")) == set()
+    assert "stream.role-comes-first" in broken(
+        of(0, first), of(1, {"content": "a"}), of(0, {}, "stop"), of(1, {}, "stop")
+    )
+    assert broken(of(0, first), of(1, first), of(0, {}, "stop"), of(0, {}, "stop")) == {"stream.finish-once"}
+
+
+def test_a_disturbed_stream_is_not_judged():
+    failed = streamed([SAID[0], {"error": {"message": "gone"}}], ending=b"")
+    assert all(verdict(rule, failed) == UNSEEN for rule in RULES)
+
+
+def test_two_growing_pieces_are_no_proof_of_repetition():
+    assert "stream.deltas-are-increments" not in broken(
+        chunk({"role": "assistant", "content": "a"}), chunk({"content": "ab"}), END
+    )
+    assert verdict("stream.deltas-are-increments", streamed([chunk({"content": "ha"})] * 5)) == KEPT
+
+
+def test_a_call_that_stays_without_arguments():
+    nameless = chunk({"role": "assistant", "tool_calls": [{"index": 0, "id": "c", "function": {"arguments": "{}"}}]})
+    assert broken(nameless, chunk({}, "tool_calls")) == {"stream.folds-to-a-valid-message"}
+    assert broken(nameless, chunk({}, "length")) == set()
+
+
+def timed(*at_ms: int):
+    chunks = [chunk({"content": "a"}) for _ in at_ms]
+    plain = streamed(chunks, ending=b"")
+    size = len(plain.received.body) // len(chunks)
+    return streamed(chunks, ending=b"", arrivals=tuple((at / 1000, size) for at in at_ms))
+
+
+SLOW = timed(*range(100, 1000, 100))
+AT_ONCE = timed(*[1000] * 9)
+SHORT = timed(1000, 1000)
+
+
+@pytest.mark.parametrize(
+    ("streams", "expected"),
+    [
+        ([SLOW], KEPT),
+        ([AT_ONCE, AT_ONCE, SLOW], KEPT),
+        ([AT_ONCE, AT_ONCE, AT_ONCE], "each of 3 long streams"),
+        ([AT_ONCE, AT_ONCE, SHORT], UNDECIDED),
+        ([SHORT], UNDECIDED),
+        ([refused()] * 3, UNDECIDED),
+    ],
+)
+def test_progress(streams, expected):
+    assert expected in case_verdict("long-streams", "stream.arrives-progressively", streamed=streams)
+
+
+def test_a_tenth_of_the_time_is_progress():
+    rule = "stream.arrives-progressively"
+    assert case_verdict("long-streams", rule, streamed=[timed(*[899] * 8, 1000)] * 3) == KEPT
+    assert "each of" in case_verdict("long-streams", rule, streamed=[timed(*[901] * 8, 1000)] * 3)
+
+
+def test_equal_streamed_and_whole():
+    kind, rule = "streamed-and-whole", "stream.equals-whole"
+    same = [whole(body=completion("Hello!")), whole(body=completion("Hello!"))]
+    assert case_verdict(kind, rule, whole=same, streamed=GOOD) == KEPT
+    assert "does not add up" in case_verdict(kind, rule, whole=same, streamed=streamed([SAID[0], END]))
+    assert "does not add up" in case_verdict(kind, rule, whole=same, streamed=streamed([*SAID, chunk({}, "length")]))
+    assert case_verdict(kind, rule, whole=[same[0], whole()], streamed=GOOD) == UNDECIDED
+    assert case_verdict(kind, rule, whole=same[:1], streamed=GOOD) == UNDECIDED
+    assert case_verdict(kind, rule, whole=same, streamed=refused(429)) == UNDECIDED
+
+
+def test_equal_calls_whatever_their_ids():
+    kind, rule = "streamed-and-whole", "stream.equals-whole"
+    wholes = [whole(body=completion(None, "tool_calls", tool_calls=[call()])) for _ in range(2)]
+    parts = [{"index": 0, "id": "x", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}]
+    assert (
+        case_verdict(
+            kind, rule, whole=wholes, streamed=streamed([chunk({"tool_calls": parts}), chunk({}, "tool_calls")])
+        )
+        == KEPT
+    )
+    assert "add up" in case_verdict(kind, rule, whole=wholes, streamed=streamed([chunk({"content": "no"}), END]))
+
+
+def test_done_in_the_text():
+    kind, rule = "done-in-text", "stream.done-in-text-ends-nothing"
+    said = whole(body=completion("data: [DONE] is the end"))
+    through = streamed([chunk({"content": "data: [DO"}), chunk({"content": "NE] is the end"}), END])
+    cut = streamed([chunk({"content": "data: [DONE]"})], ending=b"")
+    assert case_verdict(kind, rule, whole=said, streamed=through) == KEPT
+    assert "stream stops" in case_verdict(kind, rule, whole=said, streamed=cut)
+    assert case_verdict(kind, rule, whole=whole(), streamed=GOOD) == UNDECIDED
+    assert case_verdict(kind, rule, whole=[whole(), said], streamed=[GOOD, through]) == KEPT
