@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -15,12 +15,13 @@ import pytest
 
 from conformance.cases import Case
 from conformance.judge import Finding, Judge
+from conformance.recording import fingerprint
 from conformance.reply import reply_of
 from conformance.target import Prices, Target
 from conformance.wire.budget import Amount, Budget, BudgetSpent
 from conformance.wire.client import Call, Client, Stamp
 from conformance.wire.exchange import Exchange
-from conformance.wire.journal import Journal
+from conformance.wire.journal import Journal, JournalFull
 from conformance.wire.retry import wait_before_retry
 
 Key = Literal["right", "missing", "wrong", "malformed"]
@@ -42,7 +43,8 @@ class Session:
     cases: Journal
     seed: int = 0
     worker: str = "main"
-    recorded: dict[tuple[str, int], Exchange] = field(default_factory=dict)
+    recorded: Mapping[tuple[str, int], Exchange] = field(default_factory=dict)
+    cases_recorded: Collection[str] = ()
     believed: set[str] = field(default_factory=set)
     calls: dict[str, Call] = field(default_factory=dict)
     counter: int = 0
@@ -141,7 +143,9 @@ class Asker:
         return case
 
     def _record(self, case: Case) -> list[Finding]:
-        self.session.cases.append(case.to_json())
+        line = case.to_json()
+        if fingerprint(line) not in self.session.cases_recorded:
+            self.session.cases.append(line)
         findings = self.session.judge.case(case)
         self.findings += findings
         return findings
@@ -228,7 +232,11 @@ class Asker:
         stamp = Stamp(self.session.next_id(), self.probe, self.topic, self.session.worker, repeat_of, facts)
         exchange = self.session.client.send(call, stamp)
         self.session.budget.settle(bound, used(exchange, prices))
-        self.session.exchanges.append(exchange.to_json())
+        try:
+            self.session.exchanges.append(exchange.to_json())
+        except JournalFull as full:
+            self.session.budget.stop(str(full))
+            raise
         return exchange
 
 

@@ -9,6 +9,7 @@ import fnmatch
 import hashlib
 import os
 from collections.abc import Generator, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,13 @@ import spec
 from conformance.ask import Asker, Session
 from conformance.judge import Judge
 from conformance.probe import EFFORTS
+from conformance.recording import Recording
 from conformance.settings import Settings
 from conformance.tls import verification
 from conformance.traffic.bodies import Bodies
 from conformance.wire.budget import Budget
 from conformance.wire.client import Client
-from conformance.wire.exchange import Exchange
-from conformance.wire.journal import CASES, EXCHANGES, Journal, read_exchanges
+from conformance.wire.journal import CASES, EXCHANGES, Journal, JournalFull
 from conformance.wire.redaction import Redactor
 from spec.model import Profile
 
@@ -122,6 +123,7 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
     target = settings.target
     redactor = Redactor(target.secrets())
     client = Client(target.base_url, settings.limits, redactor, verification(target), target.proxy)
+    before = Recording(settings.out) if settings.resume else Recording()
     return Session(
         target=target,
         judge=Judge(profile),
@@ -131,14 +133,11 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
         cases=Journal(settings.out / CASES),
         seed=settings.seed,
         worker=worker,
-        recorded=_recorded(settings) if settings.resume else {},
+        recorded=before.answers,
+        cases_recorded=before.cases,
+        counter=before.exchange_count,
+        case_counter=len(before.cases),
     )
-
-
-def _recorded(settings: Settings) -> dict[tuple[str, int], Exchange]:
-    """What an interrupted run already got an answer to, by probe and ordinal."""
-    answered = (x for x in read_exchanges(settings.out) if x.answered and "ordinal" in x.facts)
-    return {(x.probe, int(x.facts["ordinal"])): x for x in answered}
 
 
 @pytest.fixture(scope="session")
@@ -203,13 +202,11 @@ def pytest_runtest_makereport(
     if settings is not None and call.excinfo is not None:
         expected = (ConformanceViolation, pytest.skip.Exception, pytest.exit.Exception, KeyboardInterrupt)
         if not isinstance(call.excinfo.value, expected):
-            journal = Journal(settings.out / PROBLEMS)
-            journal.append(
-                {
-                    "probe": probe_name(item),
-                    "requirements": sorted(requirements_of(item, profile_of(item.config))),
-                    "problem": str(report.longrepr)[-4000:],
-                }
-            )
-            journal.close()
+            line = {
+                "probe": probe_name(item),
+                "requirements": sorted(requirements_of(item, profile_of(item.config))),
+                "problem": str(report.longrepr)[-4000:],
+            }
+            with suppress(JournalFull), closing(Journal(settings.out / PROBLEMS)) as journal:
+                journal.append(line)
     return report

@@ -55,23 +55,31 @@ def run(
     """
     started, clock = now(), time.monotonic()
     settings.out.mkdir(parents=True, exist_ok=True)
-    if not settings.resume:
+    if settings.resume:
+        Budget(settings.out / BUDGET, settings.caps).reopen()
+    else:
         _make_room(settings.out)
     settings.write()
     profile = spec.load_profile(settings.profile, settings.spec_dir)
     plan = make_plan(settings)
     on_plan(plan)
-    ending = Ending()
+    try:
+        ending = _send(settings, profile, *watchers)
+    except KeyboardInterrupt:
+        ending = Ending(interrupted=True)
+    return conclude(settings, profile, plan, started, time.monotonic() - clock, ending, terms or Terms())
+
+
+def _send(settings: Settings, profile: Profile, *watchers: Any) -> Ending:
     first = _preflight(settings, profile)
     if not first.go:
-        ending = Ending(sentence=first.sentence, unusable=True)
-    else:
-        code = run_probes(settings, *watchers)
-        if code is pytest.ExitCode.INTERRUPTED:
-            ending = Ending(interrupted=True)
-        elif code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
-            raise RuntimeError(f"the probes ended with pytest's status {int(code)}")
-    return conclude(settings, profile, plan, started, time.monotonic() - clock, ending, terms or Terms())
+        return Ending(sentence=first.sentence, unusable=True)
+    code = run_probes(settings, *watchers)
+    if code is pytest.ExitCode.INTERRUPTED:
+        return Ending(interrupted=True)
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"the probes ended with pytest's status {int(code)}")
+    return Ending()
 
 
 def _make_room(out: Path) -> None:

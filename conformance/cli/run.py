@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 import time
 from contextlib import ExitStack
@@ -85,6 +86,7 @@ def command(**given: Any) -> int:
             baseline=reports.load_run(given["baseline"]).results if given["baseline"] else None,
         )
         settings = _settings(given, options, file.policy, profile, target, terms)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, with a partial report
         progress = Progress(settings)
         record = run(settings, progress, terms=terms, on_plan=progress.plan)
         click.echo(summary(record, settings.out))

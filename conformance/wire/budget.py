@@ -128,6 +128,12 @@ class Budget:
         with self._locked() as spent:
             spent.quiet_until = max(spent.quiet_until, time.time() + seconds)
 
+    def reopen(self) -> None:
+        """Go on after an interruption: what was spent stays spent, what was in flight is forgotten."""
+        with self._locked() as spent:
+            spent.stopped = ""
+            spent.reserved_tokens, spent.reserved_cost = 0, 0.0
+
     def stop(self, reason: str) -> None:
         """End the run's sending for everybody."""
         with self._locked() as spent:

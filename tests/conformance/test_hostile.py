@@ -1,7 +1,6 @@
 """Whatever an endpoint does, a run ends by itself, small, with status 1 or 5, a sentence, and whole files."""
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -16,10 +15,6 @@ MEGABYTES = 500
 SECONDS = 60
 
 
-def limit() -> None:
-    """The child may not use more address space than this, however hard the endpoint tries (libraries need some)."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BEHAVIOURS)
@@ -30,10 +25,10 @@ def test_a_run_survives(name, tmp_path):
             [sys.executable, "-c", MEASURED, "run", "--profile", "serenity-edge", "--base-url", url, "--model", "m",
              "--only", "stream.*", "--only", "chunk.*", "--timeout", "1", "--max-requests", "8",
              "--out", str(tmp_path / "out")],
-            capture_output=True, text=True, timeout=SECONDS, preexec_fn=limit, check=False,
+            capture_output=True, text=True, timeout=SECONDS, check=False,
         )  # fmt: skip
         taken = time.monotonic() - started
-    *errors, peak = done.stderr.strip().splitlines()
+    peak = done.stderr.strip().splitlines()[-1]
     assert "Traceback" not in done.stderr + done.stdout
     assert done.returncode in (1, 5), done.stderr
     assert taken < SECONDS

@@ -9,7 +9,6 @@ from conformance.reference import KEY_VARIABLE
 from tests.conformance.endpoints import answer, serving
 
 
-
 def record(folder):
     return json.loads((folder / "results.json").read_text(encoding="utf-8"))
 
