@@ -223,7 +223,7 @@ def _on_the_limits(ask: Asker, bodies: Bodies, profile: Profile, keywords: Seque
         ask.case("within", [VALUES, requirement], {"met": variant.words}, asked=ask(variant.body))
 
 
-@probe(*TOKEN_LIMITS, VALUES, effort="standard", cost=1)
+@probe(*TOKEN_LIMITS, effort="standard", cost=1)
 def test_largest_token_limit(ask: Asker, bodies: Bodies, profile: Profile) -> None:
     """Ask for the largest number of tokens that the document allows, and hang up when the answer begins."""
     found = [i for i in TOKEN_LIMITS if i in profile.promises]

@@ -36,7 +36,7 @@ def test_any_fields_left_out(ask: Asker, bodies: Bodies, profile: Profile) -> No
     allowed = {name: value for name, value in optional.items() if profile.accepts(name)}
 
     def send(fields: dict[str, object]) -> None:
-        body = changed(bodies.chat("Say hello.", 16), temperature=..., **fields)
+        body = changed(bodies.chat("Say hello.", 16), **{"temperature": ..., **fields})
         ask.case(
             "accepted",
             ("request.optional-fields-may-be-left-out", "request.documented-values-are-accepted"),

@@ -200,7 +200,11 @@ OPENAPI: dict[str, Any] = {
                                 "required": ["kind", "rows"],
                                 "properties": {
                                     "kind": {"const": "grid"},
-                                    "rows": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 3}},
+                                    "rows": {
+                                        "type": "array",
+                                        "minItems": 1,
+                                        "items": {"type": "integer", "minimum": 3},
+                                    },
                                 },
                             },
                         ]
