@@ -28,7 +28,7 @@ class Violation:
     exchanges: tuple[str, ...] = ()
 
 
-class Undecided(Exception):  # noqa: N818 - it is an outcome, not an error
+class Undecided(Exception):
     """The requirement was exercised, but what came back does not decide it."""
 
 
@@ -73,9 +73,7 @@ def law(requirement: str, applies: Callable[[Exchange], bool]) -> Callable[[Exch
     return register
 
 
-def case_law(
-    requirement: str, kind: str, applies: Callable[[Case], bool] = _always
-) -> Callable[[CaseLaw], CaseLaw]:
+def case_law(requirement: str, kind: str, applies: Callable[[Case], bool] = _always) -> Callable[[CaseLaw], CaseLaw]:
     """Register a law over cases of a kind; an empty requirement means those that the case names."""
 
     def register(check: CaseLaw) -> CaseLaw:

@@ -16,9 +16,7 @@ F = TypeVar("F")
 _NO_JSON = object()  # stands for a body that is not JSON: it fails what must be an object
 
 
-def judge_schema(
-    exchange: Exchange, profile: Profile, finding: Callable[[str, str, Violation | None], F]
-) -> list[F]:
+def judge_schema(exchange: Exchange, profile: Profile, finding: Callable[[str, str, Violation | None], F]) -> list[F]:
     """One finding per constraint that governs something in this answer (the first violation, or kept)."""
     part, instances = _instances(exchange, profile)
     if part is None:
@@ -27,6 +25,8 @@ def judge_schema(
     for requirement, constraint in profile.constraints.items():
         if constraint.part != part or requirement not in profile.promises:
             continue
+        if constraint.unless and any(locate(exchange.asked, constraint.unless)):
+            continue  # the request asks for something whose shape the document leaves open
         seen, violation = False, None
         for position, instance in enumerate(instances):
             for place, value in locate(instance, constraint.path):
@@ -44,7 +44,8 @@ def _instances(exchange: Exchange, profile: Profile) -> tuple[Part | None, Seque
         if exchange.asks_stream:
             return ("chunk", exchange.chunks) if exchange.chunks else (None, ())
         return "response", [exchange.json.value if exchange.json.ok else _NO_JSON]
-    if str(exchange.status) in _documented_statuses(profile):
+    documented = _documented_statuses(profile)
+    if exchange.status >= 400 and (str(exchange.status) in documented or "default" in documented):
         return "error", [exchange.json.value if exchange.json.ok else _NO_JSON]
     return None, ()
 
