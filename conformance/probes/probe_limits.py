@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.ask import Asker
 from conformance.laws.limits import CUT_SHORT
 from conformance.probe import probe
+from conformance.probes.observed import WHOLE_REPLY
 from conformance.traffic.bodies import Bodies, changed
 from conformance.traffic.ledger import explore
 from conformance.traffic.strategies import token_limits
@@ -18,7 +19,7 @@ CUTS = (
 )
 
 
-@probe(*CUTS, "limits.max-tokens-bounds-output", effort="smoke", cost=3)
+@probe(*CUTS, *WHOLE_REPLY, effort="smoke", cost=3)
 def test_lower_limit_cuts(ask: Asker, bodies: Bodies) -> None:
     """Ask for a longer text twice, and once under a limit of six tokens: its beginning comes back, cut by length."""
     body = bodies.chat(LONG_QUESTION)

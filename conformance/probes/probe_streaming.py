@@ -95,6 +95,14 @@ def test_done_in_the_text_ends_nothing(ask: Asker, bodies: Bodies) -> None:
     ask.case(DONE_IN_TEXT, whole=wholes, streamed=streams)
 
 
+@probe(*WHOLE_REPLY, *COUNTED_STREAM, cost=2)
+def test_text_beyond_ascii(ask: Asker, bodies: Bodies) -> None:
+    """Have a text with accents, other scripts and emoji repeated, whole and streamed: no character is torn."""
+    body = bodies.chat("Repeat exactly: zażółć 🚀 naïve")
+    ask(body)
+    ask(changed(body, stream=True, stream_options=WITH_USAGE))
+
+
 @probe("stream.error-event-ends-without-done", "stream.error-is-one-event", needs="induce", cost=1)
 def test_error_in_midstream(ask: Asker, bodies: Bodies) -> None:
     """Have a stream fail on the way: one event says so, and no terminator pretends that all went well."""

@@ -34,8 +34,10 @@ def test_requests_sent_together():
 def test_streams_that_run_into_one_another():
     same = [streamed([chunk({"content": "a"}), chunk({}, "stop")]) for _ in range(2)]
     assert "share an id" in case_verdict("together", MIX, together=same, alone=[])
-    mixed = streamed([chunk({"content": "a"}), {**chunk({}, "stop"), "id": "other"}])
-    assert "chunks of several replies" in case_verdict("together", MIX, together=[mixed], alone=[])
+    mine, mixed = asking(ONE), streamed([chunk({"content": "a"}), chunk({}, "stop")])
+    assert case_verdict("together", MIX, together=[mine, mixed], alone=[]) == KEPT
+    strayed = streamed([chunk({"content": "a"}), {**chunk({}, "stop"), "id": mine.json.value["id"]}])
+    assert "share an id" in case_verdict("together", MIX, together=[mine, strayed], alone=[])
 
 
 def test_echoes_over_a_run():
