@@ -38,9 +38,10 @@ class StreamEvent:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A view of one validated exchange record."""
+    """A view of one validated exchange record; `offset` is where its line begins in the file."""
 
     record: Mapping[str, Any]
+    offset: int = 0
 
     @property
     def id(self) -> str:

@@ -98,13 +98,19 @@ class Run:
         Raises RecordError for a line that its schema refuses. A last line that a killed run left unfinished
         is passed over; `unfinished` says so.
         """
-        for number, value in _lines(self.directory / EXCHANGES):
+        for number, offset, value in _lines(self.directory / EXCHANGES):
             check("exchange", value, f"{EXCHANGES} line {number}")
-            yield Exchange(value)
+            yield Exchange(value, offset)
+
+    def exchange_at(self, offset: int) -> Exchange:
+        """The exchange whose line begins at an offset that `exchanges` gave."""
+        with (self.directory / EXCHANGES).open("rb") as file:
+            file.seek(offset)
+            return Exchange(json.loads(file.readline()), offset)
 
     def cases(self) -> Iterator[dict[str, Any]]:
         """Every case in the order recorded; none where the run compared nothing."""
-        for number, value in _lines(self.directory / CASES):
+        for number, _, value in _lines(self.directory / CASES):
             check("case", value, f"{CASES} line {number}")
             yield value
 
@@ -119,13 +125,16 @@ class Run:
             return file.read(1) != b"\n"
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+def _lines(path: Path) -> Iterator[tuple[int, int, Any]]:
+    """Number, offset and value of each line of a file that need not be there."""
     if not path.is_file():
         return
+    offset = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
+            start, offset = offset, offset + len(line)
             try:
-                yield number, json.loads(line)
+                yield number, start, json.loads(line)
             except ValueError as error:
                 if line.endswith(b"\n"):
                     raise RecordError(f"{path.name} line {number}: not JSON: {error}") from None

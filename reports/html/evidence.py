@@ -18,7 +18,7 @@ _BLOCK = 100
 # Uncompressed bytes held while sampling, and base64 characters in the page. What does not fit stays in
 # exchanges.jsonl, and the page says how many that are.
 _HELD = 96_000_000
-_EMBEDDED = 3_200_000
+_EMBEDDED = 2_600_000
 _FIRST_OF_EACH_PROBE = 3
 
 

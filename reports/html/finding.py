@@ -8,52 +8,31 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from reports.differences import Piece, marked
-from reports.exchange import Exchange, StreamEvent
-from reports.html import charts
+from reports.exchange import Exchange
+from reports.html.answer import AnswerView, answer_view, size
 from reports.reproduction import as_curl, as_python
 from reports.text_safety import shortened
 
-MOST_VIOLATIONS = 5
+MOST_KINDS = 5
+MOST_ALIKE = 8
 MOST_EXCHANGES = 3
-_LONGEST_BODY = 4_000
-_LONGEST_EVENT = 600
+_LONGEST_SIDE = 4_000
 _LONGEST_CURL = 8_000
 
-_NAMED_EVENT = re.compile(r"\b(event|chunk) (\d{1,7})\b")
 _ISSUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}#\d{1,9}")
 _ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(/[A-Za-z0-9._~/%#?=&+-]*)?")
 
 
 @dataclass
 class EvidenceBudget:
-    """Characters of answers that the page may still show at once, and where each exchange is shown."""
+    """Characters of answers that the page may still show at once, and where each exchange is shown first.
+
+    While there is plenty left an answer is shown wherever it is evidence; later only once.
+    """
 
     left: int = 1_200_000
+    plenty: int = 600_000
     shown_under: dict[str, str] = field(default_factory=dict)
-
-
-class EventView(NamedTuple):
-    """A row of the events table; `skipped` counts events left out between two rows."""
-
-    number: int | None
-    at: float
-    gap: float | None
-    raw: str
-    offending: bool
-    skipped: int = 0
-
-
-class AnswerView(NamedTuple):
-    """One exchange's answer."""
-
-    id: str
-    status_line: str
-    headers: list[tuple[str, str]]
-    body: str | None
-    left_out: str
-    problem: str
-    timeline: charts.Timeline | None
-    events: list[EventView]
 
 
 class Elsewhere(NamedTuple):
@@ -75,6 +54,8 @@ class ViolationView:
     reproduced: str
     exchanges: list[str]
     more_exchanges: int
+    alike: list[str]
+    more_alike: int
     breaks_clients: list[str]
     diagnosis: list[Mapping[str, Any]]
     answers: list[AnswerView]
@@ -85,12 +66,34 @@ class ViolationView:
 
 
 class RequirementView(NamedTuple):
-    """A requirement row with the views of its first violations; `hidden` counts the rest."""
+    """A requirement row with the views of its kinds of violation; `hidden` counts the kinds left out."""
 
     row: Mapping[str, Any]
     violations: list[ViolationView]
     hidden: int
     open: bool
+
+
+class Kind(NamedTuple):
+    """Violations of one requirement with the same message: the one with the smallest request, and the others."""
+
+    smallest: Mapping[str, Any]
+    others: list[Mapping[str, Any]]
+
+
+def kinds(row: Mapping[str, Any], sent: Mapping[str, int]) -> list[Kind]:
+    """A requirement's violations by message, in the order in which they came.
+
+    `sent` is the length of each exchange's request body; the smallest is the best evidence.
+    """
+    by_message: dict[str, list[Mapping[str, Any]]] = {}
+    for violation in row["violations"]:
+        by_message.setdefault(violation["message"], []).append(violation)
+    made = []
+    for alike in by_message.values():
+        smallest = min(alike, key=lambda violation: sum(sent.get(id_, 1 << 40) for id_ in violation["exchanges"]))
+        made.append(Kind(smallest, [violation for violation in alike if violation is not smallest]))
+    return made
 
 
 def citation_address(citation: str) -> str | None:
@@ -102,22 +105,27 @@ def citation_address(citation: str) -> str | None:
 
 
 def requirement_view(
-    row: Mapping[str, Any], kept: Mapping[str, Exchange], budget: EvidenceBudget, *, open_: bool
+    row: Mapping[str, Any],
+    found: Sequence[Kind],
+    kept: Mapping[str, Exchange],
+    budget: EvidenceBudget,
+    *,
+    open_: bool,
 ) -> RequirementView:
     """The view of one requirement; takes what it shows from the budget."""
-    shown = row["violations"][:MOST_VIOLATIONS]
-    views = [_violation(row["id"], violation, kept, budget, open_) for violation in shown]
-    return RequirementView(row, views, len(row["violations"]) - len(views), open_)
+    views = [_violation(row["id"], kind, kept, budget, open_) for kind in found[:MOST_KINDS]]
+    return RequirementView(row, views, len(found) - len(views), open_)
 
 
 def _violation(
     requirement: str,
-    violation: Mapping[str, Any],
+    kind: Kind,
     kept: Mapping[str, Exchange],
     budget: EvidenceBudget,
     open_: bool,
 ) -> ViolationView:
-    expected, observed = (shortened(violation.get(side) or "", _LONGEST_BODY) for side in ("expected", "observed"))
+    violation = kind.smallest
+    expected, observed = (shortened(violation.get(side) or "", _LONGEST_SIDE) for side in ("expected", "observed"))
     before, after = marked(expected, observed)
     named = violation["exchanges"]
     answers: list[AnswerView] = []
@@ -126,12 +134,14 @@ def _violation(
         exchange = kept.get(id_)
         if exchange is None:
             continue
-        place = budget.shown_under.setdefault(id_, requirement)
-        if place != requirement:
-            elsewhere.append(Elsewhere(id_, place))
-        elif budget.left > 0 and not any(answer.id == id_ for answer in answers):
-            answer = _answer(exchange, violation if number == len(named) else {})
-            budget.left -= _size(answer)
+        place = budget.shown_under.get(id_)
+        if place and budget.left < budget.plenty:
+            if place != requirement:
+                elsewhere.append(Elsewhere(id_, place))
+        elif budget.left > 0:
+            answer = answer_view(exchange, violation if number == len(named) else {})
+            budget.left -= size(answer)
+            budget.shown_under.setdefault(id_, requirement)
             answers.append(answer)
     # The last exchange named is the one that shows it; the ones before it are what it is compared with.
     first = next((kept[id_] for id_ in reversed(named[:MOST_EXCHANGES]) if id_ in kept), None)
@@ -145,6 +155,8 @@ def _violation(
         reproduced=violation.get("reproduced") or "",
         exchanges=named[:MOST_EXCHANGES],
         more_exchanges=max(len(named) - MOST_EXCHANGES, 0),
+        alike=[other["exchanges"][-1] for other in kind.others if other["exchanges"]][:MOST_ALIKE],
+        more_alike=max(len(kind.others) - MOST_ALIKE, 0),
         breaks_clients=[_client(client) for client in violation.get("breaks_clients") or ()],
         diagnosis=list(violation.get("diagnosis") or ()),
         answers=answers,
@@ -161,59 +173,3 @@ def _client(client: str | Mapping[str, Any]) -> str:
     name = f"{client['client']} {client.get('version') or ''}".rstrip()
     uses = f" in {', '.join(client['uses'])}" if client.get("uses") else ""
     return f"{name}{uses}{': ' + client['effect'] if client.get('effect') else ''}"
-
-
-def offending_event(violation: Mapping[str, Any], events: Sequence[StreamEvent]) -> int | None:
-    """The index of the event that a violation is about: the one it names, or that its message names.
-
-    Messages count events and chunks from 1 (`event 3`, `chunk 12`); chunks are the JSON objects among the
-    events that are no error.
-    """
-    named = _NAMED_EVENT.search(violation.get("message") or "")
-    kind, number = named.groups() if named else ("event", "0")
-    wanted = violation.get("event") or int(number)
-    if kind == "chunk" and not violation.get("event"):
-        numbers = [index for index, event in enumerate(events) if event.chunk]
-    else:
-        numbers = [index for index, event in enumerate(events) if event.number is not None]
-    return numbers[wanted - 1] if 1 <= wanted <= len(numbers) else None
-
-
-def _answer(exchange: Exchange, violation: Mapping[str, Any]) -> AnswerView:
-    response = exchange.response
-    events = exchange.events()
-    offending = offending_event(violation, events)
-    body = None if events else exchange.received[:_LONGEST_BODY].decode("utf-8", "replace")
-    beyond = 0 if events else max(len(exchange.received) - _LONGEST_BODY, 0)
-    return AnswerView(
-        id=exchange.id,
-        status_line=exchange.status_line,
-        headers=[(name, shortened(value, 300)) for name, value in (response["headers"] if response else [])[:40]],
-        body=body or None,
-        left_out=f"{beyond:,} more bytes are in exchanges.jsonl, line with id {exchange.id}." if beyond else "",
-        problem=exchange.record.get("problem") or "",
-        timeline=charts.timeline(events, offending),
-        events=_event_rows(events, offending),
-    )
-
-
-def _event_rows(events: Sequence[StreamEvent], offending: int | None) -> list[EventView]:
-    """The first two events, the last three, and the neighbourhood of the offending one."""
-    around = range(offending - 2, offending + 3) if offending is not None else ()
-    rows: list[EventView] = []
-    expected = 0
-    for index, event in enumerate(events):
-        if not (index < 2 or index >= len(events) - 3 or index in around):
-            continue
-        if index > expected:
-            rows.append(EventView(None, 0.0, None, "", False, skipped=index - expected))
-        gap = event.at - events[index - 1].at if index else None
-        raw = shortened(event.raw.rstrip("\r\n"), _LONGEST_EVENT)
-        rows.append(EventView(event.number, event.at, gap, raw, index == offending))
-        expected = index + 1
-    return rows
-
-
-def _size(answer: AnswerView) -> int:
-    text = len(answer.body or "") + sum(len(event.raw) + 160 for event in answer.events)
-    return text + sum(len(name) + len(value) + 30 for name, value in answer.headers)

@@ -13,9 +13,11 @@ from reports.html.environment import asset, content_policy, environment
 from reports.html.evidence import Packer
 from reports.html.finding import (
     MOST_EXCHANGES,
-    MOST_VIOLATIONS,
+    MOST_KINDS,
     EvidenceBudget,
+    Kind,
     RequirementView,
+    kinds,
     requirement_view,
 )
 from reports.measurements import QUANTILES, Measurements
@@ -49,14 +51,18 @@ def render(run: Run, *, split: bool = False) -> str:
 
     Raises RecordError where an exchange is not what its schema says.
     """
-    wanted = _wanted_exchanges(run)
-    kept: dict[str, Exchange] = {}
+    evidence = {id_ for row in run.requirements for item in row["violations"] for id_ in item["exchanges"]}
+    places: dict[str, int] = {}
+    sent: dict[str, int] = {}
     measurements, packer = Measurements(), Packer()
     for exchange in run.exchanges():
         measurements.add(exchange)
         packer.add(exchange)
-        if exchange.id in wanted:
-            kept[exchange.id] = exchange
+        if exchange.id in evidence:
+            places[exchange.id] = exchange.offset
+            sent[exchange.id] = len(exchange.sent)
+    found = {row["id"]: kinds(row, sent) for row in run.requirements}
+    kept = {id_: run.exchange_at(places[id_]) for id_ in _shown_exchanges(found) if id_ in places}
     latency, latency_ticks = charts.spreads(measurements.latency_by_topic())
     results = {"notes": [], "only": [], "waivers": [], "command": "", "diagnosis": [], **run.results}
     style, script = asset("report.css"), asset("report.js")
@@ -72,7 +78,7 @@ def render(run: Run, *, split: bool = False) -> str:
         findings_title=_findings_title(run),
         worst=_WORST,
         untested=_untested(run),
-        topics=_topics(run, kept),
+        topics=_topics(run, found, kept),
         replay=f"conformance replay {run.directory.resolve().name}",
         histograms=[charts.histogram(series) for series in measurements.series()],
         latency=latency,
@@ -105,26 +111,29 @@ def _findings_title(run: Run) -> str:
     return "Nothing failed; warnings" if counts["warn"] else "No promise was broken"
 
 
-def _wanted_exchanges(run: Run) -> set[str]:
+def _shown_exchanges(found: dict[str, list[Kind]]) -> set[str]:
     """Ids of the exchanges that findings show in full."""
     return {
-        exchange
-        for row in run.requirements
-        for violation in row["violations"][:MOST_VIOLATIONS]
-        for exchange in violation["exchanges"][:MOST_EXCHANGES]
+        id_
+        for made in found.values()
+        for kind in made[:MOST_KINDS]
+        for id_ in kind.smallest["exchanges"][:MOST_EXCHANGES]
     }
 
 
-def _topics(run: Run, kept: dict[str, Exchange]) -> list[Topic]:
+def _topics(run: Run, found: dict[str, list[Kind]], kept: dict[str, Exchange]) -> list[Topic]:
     budget = EvidenceBudget()
     # The worst findings take their share of the evidence first, wherever they stand in the page.
-    found = findings(run)
-    views = {row["id"]: requirement_view(row, kept, budget, open_=len(found) <= 2) for row in found}
+    worst = findings(run)
+    views = {row["id"]: requirement_view(row, found[row["id"]], kept, budget, open_=len(worst) <= 2) for row in worst}
     topics = []
     for name, rows in by_topic(run.requirements).items():
         ordered = sorted(rows, key=lambda row: (list(VERDICT_WORDS).index(row["verdict"]), row["id"]))
         counts = Counter(str(row["verdict"]) for row in rows)
-        items = [views.get(row["id"]) or requirement_view(row, kept, budget, open_=False) for row in ordered]
+        items = [
+            views.get(row["id"]) or requirement_view(row, found[row["id"]], kept, budget, open_=False)
+            for row in ordered
+        ]
         topics.append(Topic(name, counts, _topic_words(counts), items))
     return topics
 

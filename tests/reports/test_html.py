@@ -189,3 +189,23 @@ def test_what_does_not_fit_is_counted_and_every_probe_keeps_some(runs, monkeypat
     packed = [row for row in index if row[5] >= 0]
     assert 0 < len(packed) < len(index) == 120
     assert f"{len(packed)} of them, from every probe" in render(run)
+
+
+def test_violations_that_say_the_same_are_one_finding_shown_by_its_smallest_request(runs, tmp_path):
+    results = json.loads((runs["three"] / "results.json").read_text())
+    exchanges = list(reports.load_run(runs["three"]).exchanges())
+    row = results["requirements"][0]
+    template = row["violations"][0]
+    row["violations"] = [template | {"exchanges": [exchange.id]} for exchange in exchanges[:12]]
+    row["violations"].append(template | {"message": "another thing", "exchanges": ["x0020"]})
+    reports.write_results(tmp_path, results)
+    (tmp_path / "exchanges.jsonl").write_bytes((runs["three"] / "exchanges.jsonl").read_bytes())
+    page = render(reports.load_run(tmp_path))
+    start = page.index('id="wire.synthetic-000"')
+    text = page[start : page.index('<details class="requirement', start)]
+    smallest = min(exchanges[:12], key=lambda exchange: len(exchange.sent))
+    assert f"conformance replay {tmp_path.name} {smallest.id}" in text
+    assert text.count("<article") == 2
+    assert "1 of 2" in text
+    assert text.count("The same in") == 1
+    assert "and 3 more.</span>" in text

@@ -7,8 +7,8 @@ import pytest
 
 from reports.differences import marked
 from reports.exchange import Exchange, StreamEvent
+from reports.html.answer import offending_event
 from reports.html.charts import histogram, spreads, timeline
-from reports.html.finding import offending_event
 from reports.measurements import Measurements, Series
 from reports.wording import seconds
 
