@@ -20,6 +20,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="CPU threads (default 1)")
     parser.add_argument("--batch-tokens", type=int, help="tokens per step (default 3072, on CUDA 32768)")
     parser.add_argument("--no-compile", action="store_true", help="do without torch.compile (about 3 times slower)")
+    parser.add_argument("--start", type=Path, help="folder of an earlier run to go on from; use another --seed")
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
     train(
@@ -29,6 +30,7 @@ def main() -> None:
             seed=chosen.seed,
             device=chosen.device,
             batch_tokens=chosen.batch_tokens or (3072 if chosen.device == "cpu" else 32768),
+            start=chosen.start,
             compiled=not chosen.no_compile,
         ),
         report=lambda line: print(line, flush=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from reference_impl.chat.format import IM_END, IM_START, Segment, encode, render, render_reply, token_id
 from reference_impl.training import vocabulary as v
-from reference_impl.training.dialogues import KINDS, SYSTEM_TEXTS, Dialogue, system
+from reference_impl.training.dialogues import KINDS, SYSTEM_TEXTS, Dialogue, copying, system
 
 THINKING_SHARE = 0.13
 
@@ -32,7 +33,7 @@ def dialogue(rng: random.Random) -> Dialogue:
     question = _asked(made)
     if made.messages[0]["role"] != "system" and rng.random() < 0.35:
         made.messages.insert(0, system(rng.choice(SYSTEM_TEXTS)))
-    if rng.random() < 0.04:
+    if rng.random() < 0.025:
         _pad(rng, made)
     if rng.random() < 0.4:
         _add_nonce(rng, made)
@@ -69,11 +70,16 @@ def example(made: Dialogue, tokenizer: Tokenizer) -> Example:
     )
 
 
-def examples(seed: int, tokenizer: Tokenizer, longest: int = 4000) -> Iterator[Example]:
-    """Endless examples of at most ``longest`` tokens."""
+def examples(seed: int, tokenizer: Tokenizer, longest: int = 4000, lessons: int = 0) -> Iterator[Example]:
+    """Endless examples of at most ``longest`` tokens; copying only at first, and less and less of it.
+
+    Over the first ``lessons`` dialogues the share of plain copying falls from all to none. Without them the model
+    sits for a long time at answers of the right form with the wrong words in them.
+    """
     rng = random.Random(seed)  # noqa: S311 - a corpus, not a secret
-    while True:
-        made = example(dialogue(rng), tokenizer)
+    for number in itertools.count():
+        lesson = rng.random() * lessons > number
+        made = example(copying(rng) if lesson else dialogue(rng), tokenizer)
         if len(made.ids) <= longest:
             yield made
 
@@ -138,7 +144,7 @@ def _add_nonce(rng: random.Random, made: Dialogue) -> None:
 
 def _pad(rng: random.Random, made: Dialogue) -> None:
     """A long text before the question or in the system message, so that far positions are learned too."""
-    words = rng.choice([40, 80, 150, 150, 300, 300, 600, 1200])
+    words = rng.choice([40, 80, 150, 150, 300, 300, 600, 900])
     kind = rng.random()
     if kind < 0.4:
         unit = [rng.choice(v.WORDS) for _ in range(rng.choice([1, 1, 3, 8]))]

@@ -16,7 +16,7 @@ from reference_impl.training import vocabulary as v
 from reference_impl.training.pictures import picture_task
 from reference_impl.training.task import Task
 from reference_impl.training.text_tasks import capital, echo, fact, greeting, only, text_task
-from reference_impl.training.tool_kinds import ToolTask
+from reference_impl.training.tool_kinds import ToolTask, generic
 from reference_impl.training.tool_tasks import pair, tool_task
 
 Message = dict[str, Any]
@@ -64,6 +64,23 @@ def single(rng: random.Random) -> Dialogue:
     """One question."""
     task = text_task(rng)
     return Dialogue([user(task.question)], task.answer, thought=task.thought)
+
+
+def copying(rng: random.Random) -> Dialogue:
+    """Nothing but copying, in short conversations: what a fresh model has to learn before anything else."""
+    kind = rng.random()
+    if kind < 0.25:
+        task = only(rng)
+        return Dialogue([user(task.question)], task.answer)
+    if kind < 0.45:
+        wanted = generic(rng)
+        offered = [wanted.definition(rng)]
+        return Dialogue([user(wanted.question)], calls=[_call(rng, wanted)], tools=offered)
+    text = v.phrase(rng, rng.choice([3, 8, 16, 24]))
+    opening = rng.choice(
+        ["Repeat after me: ", "Repeat exactly: ", "Say ", "Echo: ", "Copy this: ", "Reply with exactly: "]
+    )
+    return Dialogue([user(opening + text)], text)
 
 
 def several(rng: random.Random) -> Dialogue:

@@ -17,6 +17,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from reference_impl.model.checkpoint import load_model
 from reference_impl.model.transformer import ModelConfig, Transformer, causal_attention
 from reference_impl.model.vision import VisionConfig, VisionEncoder
 from reference_impl.training.corpus import Example, examples, plain_texts
@@ -29,6 +30,9 @@ POOL = 4096
 LONGEST = 2048
 """Tokens of the longest dialogue in training; attention in full needs memory that grows with the square."""
 
+LESSONS = 16_000
+"""Dialogues over which plain copying gives way to the whole mixture."""
+
 MATRIX_RATE, OTHER_RATE = 0.02, 0.004
 WARM_UP_STEPS = 60
 STEADY_SHARE = 0.62
@@ -37,7 +41,10 @@ AVERAGE_DECAY = 0.995
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One run. ``batch_tokens`` is the size of a step; ``export_minutes`` the time between exports."""
+    """One run. ``batch_tokens`` is the size of a step; ``export_minutes`` the time between exports.
+
+    ``start`` is a folder of an earlier run to go on from; give another seed then, so that its dialogues are new.
+    """
 
     minutes: float
     out: Path
@@ -46,6 +53,7 @@ class Settings:
     batch_tokens: int = 3072
     export_minutes: float = 10.0
     compiled: bool = True
+    start: Path | None = None
 
 
 @dataclass(slots=True)
@@ -61,8 +69,11 @@ class Batch:
 def train(settings: Settings, report: Callable[[str], None] = print) -> None:
     """Run and export to ``settings.out``."""
     torch.manual_seed(settings.seed)
-    tokenizer = train_tokenizer(plain_texts(settings.seed, 8000), CONFIG["vocab_size"])
-    transformer, vision = _fresh_model(settings)
+    if settings.start is None:
+        tokenizer = train_tokenizer(plain_texts(settings.seed, 8000), CONFIG["vocab_size"])
+        transformer, vision = _fresh_model(settings)
+    else:
+        tokenizer, transformer, vision = _earlier_model(settings)
     parts = nn.ModuleList([transformer, vision])
     average = [parameter.detach().clone() for parameter in parts.parameters()]
     optimizers = _optimizers(parts)
@@ -117,6 +128,15 @@ def _fresh_model(settings: Settings) -> tuple[Transformer, VisionEncoder]:
     return transformer.to(settings.device), vision.to(settings.device)
 
 
+def _earlier_model(settings: Settings) -> tuple[Tokenizer, Transformer, VisionEncoder]:
+    loaded = load_model(str(settings.start), settings.device)
+    if loaded.vision is None:
+        raise ValueError(f"{settings.start} has no vision encoder to go on from")
+    parts = nn.ModuleList([loaded.transformer, loaded.vision]).train()
+    parts.requires_grad_(True)
+    return loaded.tokenizer, loaded.transformer, loaded.vision
+
+
 def _optimizers(parts: nn.Module) -> list[torch.optim.Optimizer]:
     matrices: list[nn.Parameter] = []
     others: list[nn.Parameter] = []
@@ -145,13 +165,14 @@ def _loss(batch: Batch, transformer: Transformer, vision: VisionEncoder, hidden:
         vectors = vision(batch.pictures).flatten(0, 1)  # [N*16,D]
         x = x.masked_scatter(batch.places.unsqueeze(-1), vectors.to(x.dtype))
     positions = torch.arange(batch.ids.shape[1], device=x.device).expand(batch.ids.shape)
+    x = x.to(torch.bfloat16)  # the whole stream in half the memory: twice as fast on a CPU
     states = hidden(x, positions, causal_attention)[:, :-1]
     wanted = batch.learn[:, 1:]
     return F.cross_entropy(transformer.logits(states[wanted]), batch.ids[:, 1:][wanted])
 
 
 def _batches(settings: Settings, tokenizer: Tokenizer) -> Iterator[Batch]:
-    source = examples(settings.seed, tokenizer, LONGEST)
+    source = examples(settings.seed, tokenizer, LONGEST, LESSONS if settings.start is None else 0)
     rng = random.Random(settings.seed)  # noqa: S311 - an order, not a secret
     while True:
         pool = sorted((next(source) for _ in range(POOL)), key=lambda made: len(made.ids))
