@@ -138,6 +138,11 @@ def _streamed(exchange: Exchange) -> Reply | None:
     return Reply(first.get("id"), first.get("model"), choices, usage, True)
 
 
+def _begins_another(new: Any, known: Any) -> bool:
+    """Whether a fragment's id shows it to begin another call, although its index is taken."""
+    return isinstance(new, str) and isinstance(known, str) and bool(new) and bool(known) and new != known
+
+
 def _add(choice: Choice, delta: dict[str, Any]) -> None:
     if choice.role is None:
         choice.role = delta.get("role")
@@ -152,8 +157,8 @@ def _add(choice: Choice, delta: dict[str, Any]) -> None:
         }
     for position, part in enumerate(_objects(delta.get("tool_calls"))):
         index = _index(part.get("index"), position)
-        call = next((known for known in choice.calls if known.index == index), None)
-        if call is None:
+        call = next((known for known in reversed(choice.calls) if known.index == index), None)
+        if call is None or _begins_another(part.get("id"), call.id):
             call = ToolCall(index)
             choice.calls.append(call)
         function = part.get("function")

@@ -88,6 +88,8 @@ def on_yields_reasoning(x: Exchange, promise: Promise) -> Iterator[Violation]:
 
     A model that does not think at all is not a breach by itself; asked often enough, it is.
     """
+    if any(map(was_cut, choices_of(x))) and not reasoning_text(x):
+        raise Undecided("the reply was cut short")
     if effort_of(x) not in promise.params.get("efforts", ON):
         raise Undecided("the effort does not switch thinking on")
     if reasoning_text(x):

@@ -57,13 +57,27 @@ def fragments(x: Exchange) -> list[Fragment]:
     return list(_pieces(body.get("choices") if isinstance(body, dict) else None, "message"))
 
 
-def _by_call(x: Exchange) -> dict[tuple[int, int], list[Fragment]]:
-    """The pieces of each call that has a number (one without is judged by the schema)."""
-    found: dict[tuple[int, int], list[Fragment]] = {}
+def _by_call(x: Exchange) -> list[list[Fragment]]:
+    """The pieces of each call that has a number (one without is judged by the schema), in the order of first pieces.
+
+    A piece belongs to the last call with its number, unless its id shows that it begins another.
+    """
+    found: list[list[Fragment]] = []
     for piece in fragments(x):
-        if piece.index is not None:
-            found.setdefault((piece.choice, piece.index), []).append(piece)
+        if piece.index is None:
+            continue
+        place = (piece.choice, piece.index)
+        known = next((call for call in reversed(found) if (call[0].choice, call[0].index) == place), None)
+        if known is None or not x.asks_stream or _begins_another(piece, known[0]):
+            found.append([piece])
+        else:
+            known.append(piece)
     return found
+
+
+def _begins_another(piece: Fragment, first: Fragment) -> bool:
+    both = isinstance(piece.id, str) and isinstance(first.id, str)
+    return both and bool(piece.id) and bool(first.id) and piece.id != first.id
 
 
 def _streams_calls(x: Exchange) -> bool:
@@ -74,7 +88,8 @@ def _streams_calls(x: Exchange) -> bool:
 def first_fragment_names_the_call(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """The first fragment of each streamed call has its id and the whole of its name."""
     names = set(offered(x))
-    for (_, index), (first, *later) in _by_call(x).items():
+    for first, *later in _by_call(x):
+        index = first.index
         if not isinstance(first.id, str) or not first.id:
             yield Violation(f"the first fragment of call {index} has no id", "an id", repr(first.id))
         if not isinstance(first.name, str) or not first.name:
@@ -89,7 +104,8 @@ def first_fragment_names_the_call(x: Exchange, promise: Promise) -> Iterator[Vio
 @law("tools.id-and-name-come-once", applies=_streams_calls)
 def id_and_name_come_once(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """Fragments of a call after its first repeat neither its id nor its name."""
-    for (_, index), (first, *later) in _by_call(x).items():
+    for first, *later in _by_call(x):
+        index = first.index
         for member in ("id", "name"):
             value = getattr(first, member)
             again = sum(bool(value) and getattr(piece, member) == value for piece in later)
@@ -100,18 +116,16 @@ def id_and_name_come_once(x: Exchange, promise: Promise) -> Iterator[Violation]:
 
 @law("tools.calls-arrive-complete", applies=_streams_calls)
 def calls_arrive_complete(x: Exchange, promise: Promise) -> Iterator[Violation]:
-    """A streamed call stands complete in one delta: id, name and all of its arguments."""
-    for (_, index), pieces in _by_call(x).items():
+    """A streamed call stands in one delta with all of its arguments (id and name are judged as its first fragment)."""
+    for pieces in _by_call(x):
+        index = pieces[0].index
         if len(pieces) > 1:
             yield Violation(
                 f"call {index} comes in {len(pieces)} fragments", "one delta", shortened([p.arguments for p in pieces])
             )
             continue
-        lacking = [name for name in ("id", "name", "arguments") if getattr(pieces[0], name) is None]
-        if lacking:
-            yield Violation(
-                f"the delta of call {index} is not complete", "id, name and arguments", f"no {', '.join(lacking)}"
-            )
+        if pieces[0].arguments is None:
+            yield Violation(f"the delta of call {index} is not complete", "all of its arguments", "none")
 
 
 def _has_numbers(x: Exchange) -> bool:
@@ -122,9 +136,8 @@ def _has_numbers(x: Exchange) -> bool:
 def indices_run_from_zero(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """The calls of each choice are numbered 0, 1, 2, … without gaps, and in a whole reply in their order."""
     found: dict[int, list[int]] = {}
-    for piece in fragments(x):
-        if piece.index is not None and not (x.asks_stream and piece.index in found.get(piece.choice, ())):
-            found.setdefault(piece.choice, []).append(piece.index)
+    for first, *_ in _by_call(x):
+        found.setdefault(first.choice, []).append(first.index or 0)
     for numbers in found.values():
         seen = sorted(numbers) if x.asks_stream else numbers
         if seen != list(range(len(numbers))):

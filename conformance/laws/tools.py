@@ -11,7 +11,6 @@ from conformance.laws.calls import (
     choices_of,
     custom_names,
     forced_name,
-    has_tools,
     legacy_names,
     member_of,
     names_of,
@@ -55,7 +54,10 @@ def required_yields_a_call(x: Exchange, promise: Promise) -> Iterator[Violation]
 def named_choice_is_obeyed(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """With a function named in `tool_choice` every call is of it, and a reply that was not cut has one."""
     wanted = forced_name(x)
-    others = [call for call in calls_of(x) if call.name != wanted]
+    strangers = [call for call in calls_of(x) if not names_one_of(call, offered(x))]
+    others = [call for call in calls_of(x) if call.name != wanted and call not in strangers]
+    if strangers and not others:
+        raise Undecided("what is called is not offered at all, which another law judges")
     if others:
         yield Violation("a function other than the forced one is called", shortened(wanted), names_of(others))
     elif not calls_of(x):
@@ -66,7 +68,8 @@ def named_choice_is_obeyed(x: Exchange, promise: Promise) -> Iterator[Violation]
 def allowed_tools_is_obeyed(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """With `allowed_tools` only listed tools are called, and at least one where its mode is "required"."""
     allowed = allowed_names(x) or set()
-    others = [call for call in calls_of(x) if not names_one_of(call, allowed)]
+    known = {*offered(x), *custom_names(x)}
+    others = [call for call in calls_of(x) if names_one_of(call, known) and not names_one_of(call, allowed)]
     if others:
         yield Violation("a tool outside allowed_tools is called", ", ".join(sorted(allowed)), names_of(others))
     elif not calls_of(x):
@@ -90,7 +93,7 @@ def parallel_false_yields_at_most_one(x: Exchange, promise: Promise) -> Iterator
 @law("tools.called-names-are-offered", applies=lambda x: readable(x) and bool(calls_of(x)))
 def called_names_are_offered(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """Every call names a tool that stands in the request."""
-    known = {*offered(x), *custom_names(x), *(() if has_tools(x) else legacy_names(x))}
+    known = {*offered(x), *custom_names(x), *legacy_names(x)}
     strangers = [call for call in calls_of(x) if not names_one_of(call, known)]
     if strangers:
         yield Violation(

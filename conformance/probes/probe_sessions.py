@@ -47,7 +47,8 @@ def test_two_turns(ask: Asker, bodies: Bodies, profile: Profile) -> None:
     second = ask(talk.turn(TURNS[1]))
     ask.case("accepted", ["sessions.accepts-turns"], asked=[first, second])
     alone = ask(bodies.chat(max_tokens=8, messages=[{"role": "user", "content": TURNS[1]}]))
-    ask.case("longer-prompt", ["sessions.remembers"], shorter=alone, longer=second)
+    if second.ok:
+        ask.case("longer-prompt", ["sessions.remembers"], shorter=alone, longer=second)
 
 
 @probe(
@@ -83,7 +84,8 @@ def test_a_disturbed_session(ask: Asker, bodies: Bodies, profile: Profile) -> No
     broken = {"broken": "a stop string in a session"}
     ask.case("refused", ["sessions.refuses-stop"], broken, control=third, defect=with_stop)
     ask.case("accepted", ["sessions.accepts-turns"], asked=[*alone, first, second, third])
-    ask.case("accepted", ["sessions.null-stop-is-accepted"], asked=with_null)
+    if third.ok:  # otherwise a refusal may be about something else
+        ask.case("accepted", ["sessions.null-stop-is-accepted"], asked=with_null)
     ask.case("sessions-apart", alone=alone[:2], mixed=[first, second], other=between)
     ask.case("session-refused-turn", alone=alone[1:], mixed=[second, third], refused=[no_cap, with_stop])
 

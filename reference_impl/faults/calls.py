@@ -19,6 +19,7 @@ from reference_impl.faults.registry import fault
 from reference_impl.server.pieces import CallArguments, CallClosed, CallOpened, Finished, Reply
 
 FRAGMENT = "tools.first-fragment-names-the-call"
+NO_CALL = ("tools.required-yields-a-call", "tools.named-choice-is-obeyed")
 
 
 @fault("tool-index-missing", "chunks", both=["chunk.choices.delta.tool_calls.index.required"])
@@ -48,8 +49,7 @@ async def tool_index_not_from_zero(chunks: Chunks, exchange: Exchange) -> Chunks
 @fault(
     "tool-index-always-zero",
     "chunks",
-    ark=["tools.indices-run-from-zero", "stream.equals-whole"],
-    serenity_edge=["stream.equals-whole"],
+    both=["tools.indices-run-from-zero"],
 )
 async def tool_index_always_zero(chunks: Chunks, exchange: Exchange) -> Chunks:
     """Every parallel call is streamed with index 0."""
@@ -160,7 +160,12 @@ async def tool_name_never_sent(chunks: Chunks, exchange: Exchange) -> Chunks:
         yield chunk
 
 
-@fault("tool-id-never-streamed", "chunks", both=[FRAGMENT])
+@fault(
+    "tool-id-never-streamed",
+    "chunks",
+    ark=[FRAGMENT, "chunk.choices.delta.tool_calls.id.required"],
+    serenity_edge=[FRAGMENT],
+)
 async def tool_id_never_streamed(chunks: Chunks, exchange: Exchange) -> Chunks:
     """A streamed call has no id."""
 
@@ -226,7 +231,12 @@ def tool_id_reused_across_turns(body: Chunk, exchange: Exchange) -> Chunk:
     return body
 
 
-@fault("tool-markup-in-content", "pieces", both=["tools.calls-are-structured"])
+@fault(
+    "tool-markup-in-content",
+    "pieces",
+    ark=["tools.calls-are-structured", *NO_CALL, "tools.allowed-tools-is-obeyed"],
+    serenity_edge=["tools.calls-are-structured", *NO_CALL],
+)
 def tool_markup_in_content(pieces: Pieces, exchange: Exchange) -> Pieces:
     """The model's raw call markup appears as text."""
     return without_calls(pieces, _markup)
@@ -244,7 +254,7 @@ def tool_stream_differs_from_nonstream(pieces: Pieces, exchange: Exchange) -> Pi
     return rearranged(pieces, str.upper if exchange.streamed else str)
 
 
-@fault("calls-lost-at-second-request", "pieces", both=["tools.required-yields-a-call"])
+@fault("calls-lost-at-second-request", "pieces", both=[*NO_CALL, "response.answer-is-not-empty"])
 async def calls_lost_at_second_request(pieces: Pieces, exchange: Exchange) -> Pieces:
     """The parser of calls works once per process: later replies have their calls dropped."""
     reply = Reply()

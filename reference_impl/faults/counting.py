@@ -160,8 +160,7 @@ def choices_prompt_counted_for_each(usage: Chunk, exchange: Exchange) -> Chunk:
 
 @fault("credits-missing", "usage", ark=["credits.are-reported"])
 def credits_missing(usage: Chunk, exchange: Exchange) -> Chunk:
-    """The usage says nothing of credits."""
-    usage.pop("credits_used", None)
+    """The usage says what a request cost, and no longer what is left."""
     usage.pop("credit_balance", None)
     return usage
 

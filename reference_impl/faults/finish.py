@@ -40,7 +40,11 @@ async def finish_never(chunks: Chunks, exchange: Exchange) -> Chunks:
             yield chunk
 
 
-@fault("finish-stop-on-tool-calls", "pieces", both=["finish.tool-calls-with-calls"])
+@fault(
+    "finish-stop-on-tool-calls",
+    "pieces",
+    both=["finish.tool-calls-with-calls", "finish.tool-calls-for-named-choice"],
+)
 def finish_stop_on_tool_calls(pieces: Pieces, exchange: Exchange) -> Pieces:
     """A turn with tool calls says stop."""
     return refinished(pieces, lambda reason, _: "stop" if reason == "tool_calls" else reason)

@@ -13,7 +13,11 @@ from reference_impl.server.pieces import Finished
 from reference_impl.server.strict_json import Json
 
 
-@fault("bad-image-empty-200", "request", both=["images.broken-image-is-refused"])
+@fault(
+    "bad-image-empty-200",
+    "request",
+    both=["images.broken-image-is-refused", "finish.length-means-limit", "finish.length-has-output"],
+)
 def bad_image_empty_200(data: Json, exchange: Exchange) -> Json:
     """A picture that cannot be read is swallowed: the reply is empty."""
     if not isinstance(data, dict) or not any(_is_broken(part) for part in parts_of(data)):
@@ -49,7 +53,7 @@ def images_dropped(data: Json, exchange: Exchange) -> Json:
     return rewritten(data, change)
 
 
-@fault("image-to-text-model-500", "request", both=["images.text-model-refuses"])
+@fault("image-to-text-model-500", "request", both=["images.text-model-refuses", "errors.client-mistakes-are-not-5xx"])
 def image_to_text_model_500(data: Json, exchange: Exchange) -> Json:
     """A picture sent to a text-only model raises 500."""
     if isinstance(data, dict) and str(data.get("model")).endswith("-text") and any(map(image_url, parts_of(data))):

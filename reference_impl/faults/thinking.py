@@ -19,7 +19,7 @@ def truncated_thinking_becomes_content(body: Chunk, exchange: Exchange) -> Chunk
     return body
 
 
-@fault("answer-lands-in-reasoning", "pieces", both=["reasoning.answer-is-content"])
+@fault("answer-lands-in-reasoning", "pieces", both=["reasoning.answer-is-content", "response.answer-is-not-empty"])
 async def answer_lands_in_reasoning(pieces: Pieces, exchange: Exchange) -> Pieces:
     """The answer behind the thinking is put into the reasoning too, and content is empty."""
     thought = False
@@ -28,7 +28,7 @@ async def answer_lands_in_reasoning(pieces: Pieces, exchange: Exchange) -> Piece
         yield Reasoning(piece.text) if thought and isinstance(piece, Content) else piece
 
 
-@fault("reasoning-only-stop", "pieces", both=["reasoning.answer-is-content"])
+@fault("reasoning-only-stop", "pieces", both=["reasoning.answer-is-content", "response.answer-is-not-empty"])
 async def reasoning_only_stop(pieces: Pieces, exchange: Exchange) -> Pieces:
     """The model ends right after thinking: no content, and finish_reason stop."""
     thought = False
@@ -46,7 +46,11 @@ async def reasoning_dropped(pieces: Pieces, exchange: Exchange) -> Pieces:
             yield piece
 
 
-@fault("reasoning-markup-in-content", "pieces", both=["reasoning.no-markup-in-content"])
+@fault(
+    "reasoning-markup-in-content",
+    "pieces",
+    both=["reasoning.no-markup-in-content", "reasoning.cut-thinking-stays-reasoning", "reasoning.on-yields-reasoning"],
+)
 async def reasoning_markup_in_content(pieces: Pieces, exchange: Exchange) -> Pieces:
     """Thinking comes as content, in its markup, with the answer behind it."""
     thinking = False

@@ -162,9 +162,14 @@ class TestCredits:
 def test_results_in_any_order() -> None:
     name = "messages.tool-results-in-any-order"
 
-    def found(swapped: Any, crossed: str = "Rome 3, Oslo 20") -> str:
+    def found(swapped: Any, crossed: str = "Rome 3, Oslo 20", first: Any = None) -> str:
         good = whole({}, completion("Oslo 3, Rome 20"))
-        roles = {"in_order": good, "again": good, "crossed": whole({}, completion(crossed)), "swapped": swapped}
+        roles = {
+            "in_order": first or good,
+            "again": good,
+            "crossed": whole({}, completion(crossed)),
+            "swapped": swapped,
+        }
         return case_verdict("result-order", name, **roles)
 
     assert found(whole({}, completion("Oslo 3, Rome 20"))) == KEPT
@@ -172,6 +177,7 @@ def test_results_in_any_order() -> None:
     assert found(whole({}, completion("Rome 20, Oslo 3"))) == UNDECIDED
     assert found(whole({}, completion("Oslo 3, Rome 20")), "Oslo 3, Rome 20") == UNDECIDED
     assert "refused" in found(refused())
+    assert found(refused(), first=refused()) == UNDECIDED
 
 
 class TestSurvival:

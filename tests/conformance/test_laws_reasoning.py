@@ -66,6 +66,8 @@ def test_on_yields_reasoning() -> None:
     assert verdict(name, reply(ON, "Hm.", 3)) == KEPT
     assert "no reasoning text" in verdict(name, reply(ON, None, 3))
     assert verdict(name, reply(ON)) == UNDECIDED
+    assert verdict(name, reply(ON, None, 9, "First I", "length")) == UNDECIDED
+    assert verdict(name, reply(ON, "First I", 9, None, "length")) == KEPT
     assert verdict(name, reply({"reasoning_effort": "low"}, "Hm.", 3)) == UNDECIDED
     assert verdict(name, reply({"reasoning_effort": "low"}, "Hm.", 3), efforts=["low"]) == KEPT
     assert verdict(name, reply({"reasoning_effort": "none"})) == UNSEEN

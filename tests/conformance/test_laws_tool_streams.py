@@ -70,6 +70,14 @@ def test_null_and_empty_members_of_later_fragments_are_no_repetition() -> None:
     assert verdict(ONCE, stream(part(0, "a", "get_weather", ""), later)) == KEPT
 
 
+def test_another_id_at_a_number_that_is_taken_begins_another_call() -> None:
+    both = stream(part(0, "a", "get_weather", "{}"), part(0, "b", "get_weather", "{}"))
+    assert "not numbered from 0" in verdict(NUMBERED, both)
+    assert [verdict(one, both) for one in (FIRST, ONCE, COMPLETE)] == [KEPT] * 3
+    assert verdict("tools.arguments-are-json", both) == KEPT
+    assert verdict("tools.ids-are-distinct", both) == KEPT
+
+
 def test_a_single_delta_that_is_not_complete() -> None:
     assert "not complete" in verdict(COMPLETE, stream(part(0, "a", "get_weather")))
 

@@ -69,6 +69,11 @@ class TestChoice:
         reply = answer(call(), call("get_time"), **asked(NAMED))
         assert "other than the forced one" in verdict("tools.named-choice-is-obeyed", reply)
 
+    def test_a_function_that_is_not_offered_is_another_laws_business(self) -> None:
+        stranger = answer(call("get_news"), **asked(NAMED))
+        assert verdict("tools.named-choice-is-obeyed", stranger) == UNDECIDED
+        assert "does not offer" in verdict("tools.called-names-are-offered", stranger)
+
     @pytest.mark.parametrize("mode", ["auto", "required"])
     def test_allowed_tools(self, mode: str) -> None:
         choice = {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": [NAMED]}}
