@@ -65,6 +65,9 @@ def length_means_limit(x: Exchange, promise: Promise) -> Iterator[Violation]:
         raise Undecided("the request sets no limit, or the reply gives no count for its only choice")
     if reply.completion_tokens >= limit - promise.params.get("tolerance", 1):
         return
+    caps = [x.asks(name) for name in promise.params.get("other_caps", ())]
+    if any(isinstance(cap, int) for cap in caps):
+        raise Undecided("another cap of the request may have been reached")
     if (reply.prompt_tokens or 0) + limit > SMALLEST_CONTEXT:
         raise Undecided("the context window may have been full")
     yield Violation(
