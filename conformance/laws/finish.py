@@ -18,6 +18,8 @@ from spec.model import Promise
 
 #: A prompt and limit that together stay below this fill no context window in use.
 SMALLEST_CONTEXT = 2048
+#: A character of UTF-8 may take so many tokens, and shows nothing before the last.
+TOKENS_OF_A_CHARACTER = 4
 #: Other ends that a reply may come to before its natural one.
 CUT = frozenset({"length", "content_filter", "inference_timeout"})
 
@@ -75,24 +77,29 @@ def length_means_limit(x: Exchange, promise: Promise) -> Iterator[Violation]:
     )
 
 
+def _may_be_hidden(x: Exchange, reply: Reply, generated: int) -> bool:
+    """Whether so many tokens may show nothing: a limit of next to nothing, an unfinished character or call, reasoning."""
+    if generated <= 1:
+        return (limit_of(x) or SMALLEST_CONTEXT) <= 2
+    return generated <= TOKENS_OF_A_CHARACTER or reply.reasoning_tokens != 0 or bool(x.asks("tools"))
+
+
 def _has_output(choice: Choice) -> bool:
     return bool(choice.content or choice.reasoning or choice.calls or choice.function_call)
 
 
 @law("finish.length-has-output", applies=_ends_by_length)
 def length_has_output(x: Exchange, promise: Promise) -> Iterator[Violation]:
-    """A reply cut by length had begun: it has text or a call, or at least counts of more than one token."""
+    """A reply cut by length has text or a call, unless what was generated may be hidden or unfinished."""
     reply = reply_of(x)
     assert reply is not None
-    limit = limit_of(x)
     generated = reply.completion_tokens
     for choice in reply.choices.values():
         if choice.finish_reason == "length" and not _has_output(choice):
             if generated is None:
                 raise Undecided("there is no output, and no count of what was generated without being shown")
-            if generated > 1 or (limit is not None and limit <= 2):
-                continue  # a special token, half a character or hidden reasoning leaves no text
-            yield Violation("the reason is length, and there is no output", "some output", f"{generated} tokens")
+            if not _may_be_hidden(x, reply, generated):
+                yield Violation("the reason is length, and there is no output", "some output", f"{generated} tokens")
 
 
 @case_law("finish.stop-on-stop-string", kind=STOPPED, applies=lambda case: first_match(case) is not None)

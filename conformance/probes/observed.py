@@ -18,6 +18,7 @@ ANY_REPLY = (
     "choices.count-is-n",
     "choices.indices-run-from-zero",
     "finish.no-tool-calls-without-calls",
+    "finish.length-means-limit",
 )
 #: Any usage object.
 ANY_USAGE = (

@@ -8,9 +8,11 @@ from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, ver
 from tests.conformance.made import call, chunk, completion, exchange, refused, streamed, whole
 
 
-def cut(tokens=None, content="Hi", finish="length", asked=None, prompt=5, **message):
+def cut(tokens=None, content="Hi", finish="length", asked=None, reasoning_tokens=None, **message):
     body = completion(content, finish, **message)
-    body["usage"] = None if tokens is None else {"prompt_tokens": prompt, "completion_tokens": tokens}
+    body["usage"] = None if tokens is None else {"prompt_tokens": 5, "completion_tokens": tokens}
+    if reasoning_tokens is not None:
+        body["usage"]["completion_tokens_details"] = {"reasoning_tokens": reasoning_tokens}
     return whole(asked, body)
 
 
@@ -47,7 +49,13 @@ def test_length_means_limit(answer, expected):
         (cut(16), KEPT),
         (cut(0, ""), "no output"),
         (cut(1, ""), "no output"),
-        (cut(2, ""), KEPT),
+        (cut(2, "", reasoning_tokens=0), KEPT),
+        (cut(4, "", reasoning_tokens=0), KEPT),
+        (cut(5, "", reasoning_tokens=0), "no output"),
+        (cut(5, "", reasoning_tokens=5), KEPT),
+        (cut(5, ""), KEPT),
+        (cut(5, "", reasoning_tokens=0, asked={"tools": [{}]}), KEPT),
+        (cut(0, "", asked={"max_tokens": None}), "no output"),
         (cut(1, "", asked={"max_tokens": 2}), KEPT),
         (cut(1, "", asked={"max_tokens": 3}), "no output"),
         (cut(0, "", reasoning="Hm"), KEPT),
