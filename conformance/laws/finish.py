@@ -78,7 +78,7 @@ def length_means_limit(x: Exchange, promise: Promise) -> Iterator[Violation]:
 
 
 def _may_be_hidden(x: Exchange, reply: Reply, generated: int) -> bool:
-    """Whether so many tokens may show nothing: a limit of next to nothing, an unfinished character or call, reasoning."""
+    """Whether so many tokens may show nothing: a tiny limit, an unfinished character or call, or reasoning."""
     if generated <= 1:
         return (limit_of(x) or SMALLEST_CONTEXT) <= 2
     return generated <= TOKENS_OF_A_CHARACTER or reply.reasoning_tokens != 0 or bool(x.asks("tools"))
