@@ -103,12 +103,12 @@ def hang_up_leaves_the_next_alone(case: Case, promise: Promise) -> Iterator[Viol
             f"{before.status} {before.media_type}",
             f"{after.status} {after.media_type}",
         )
+    elif reply_in(after).first.finish_reason is None:
+        yield Violation("the next stream does not come to its finish", "a finish_reason", "none")
     elif prompt_tokens_of(before) != prompt_tokens_of(after):
         yield Violation(
             "the next request has other prompt_tokens", f"{prompt_tokens_of(before)}", f"{prompt_tokens_of(after)}"
         )
-    elif reply_in(after).first.finish_reason is None:
-        yield Violation("the next stream does not come to its finish", "a finish_reason", "none")
 
 
 @case_law("wire.cache-keeps-the-answer", kind=CACHED)

@@ -69,6 +69,15 @@ def test_forced_call_streamed_and_whole(ask: Asker, bodies: Bodies) -> None:
     ask.case(STREAMED_AND_WHOLE, whole=wholes, streamed=ask(changed(body, stream=True, stream_options=WITH_USAGE)))
 
 
+@probe("stream.equals-whole", needs="reasoning", cost=3)
+def test_reasoning_streamed_and_whole(ask: Asker, bodies: Bodies) -> None:
+    """Let the model reason, in one piece twice and as a stream once: neither form loses what comes between."""
+    model = bodies.target.reasoning_model or bodies.target.model
+    body = bodies.chat("What is 17 + 25?", max_tokens=128, model=model, reasoning={"effort": "high"})
+    wholes = [ask(body), ask(body)]
+    ask.case(STREAMED_AND_WHOLE, whole=wholes, streamed=ask(changed(body, stream=True, stream_options=WITH_USAGE)))
+
+
 @probe("stream.done-in-text-ends-nothing", needs="json", cost=2)
 def test_done_in_the_text_ends_nothing(ask: Asker, bodies: Bodies) -> None:
     """Let the model write the terminator's own letters, and see that the stream goes on to its end.

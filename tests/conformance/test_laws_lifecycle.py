@@ -64,6 +64,7 @@ def test_after_a_hang_up():
     other = [*COUNTED[:2], chunk(None, usage={"prompt_tokens": 6})]
     assert "other prompt_tokens" in hung_up(streamed(other))
     assert "come to its finish" in hung_up(streamed([COUNTED[0], COUNTED[2]]))
+    assert "come to its finish" in hung_up(streamed(COUNTED[:1], ending=b""))
     assert hung_up(refused(429)) == UNDECIDED
     assert hung_up(streamed(COUNTED), cut_end="complete") == UNDECIDED
     assert hung_up(streamed(COUNTED), before=refused(400)) == UNDECIDED
