@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import strategies as st
 
 from conformance.ask import Asker
 from conformance.laws.calls import member_of, objects_in
@@ -13,10 +14,12 @@ from conformance.laws.images import listed_value
 from conformance.probe import probe
 from conformance.traffic.bodies import Bodies, Body, changed
 from conformance.traffic.images import REMOTE, broken_pictures, image_part, picture, pictures, text_part
+from conformance.traffic.ledger import explore
 from conformance.wire.exchange import Exchange
 from spec.model import Profile
 
 QUESTION = "What colour is this image? Answer with one word."
+DRAWN = 6
 MOST = 8  # where the list of models says nothing
 
 
@@ -36,12 +39,16 @@ def _showing(body: Body, *parts: dict[str, Any]) -> Body:
     return changed(body, messages=[{"role": "user", "content": [text_part(text), *parts]}])
 
 
-def _spread(bodies: Bodies, parts: Sequence[dict[str, Any]], **fields: Any) -> Body:
-    """A conversation that shows the pictures a few at a time, over three messages of the user."""
+def _thirds(parts: Sequence[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
     third = -(-len(parts) // 3)
+    return [parts[start : start + third] for start in range(0, len(parts), third)]
+
+
+def _spread(bodies: Bodies, groups: Sequence[Sequence[dict[str, Any]]], **fields: Any) -> Body:
+    """A conversation that shows each group of pictures in a message of its own."""
     messages: list[dict[str, Any]] = []
-    for start in range(0, len(parts), third):
-        messages.append({"role": "user", "content": [text_part("Look."), *parts[start : start + third]]})
+    for parts in groups:
+        messages.append({"role": "user", "content": [text_part("Look."), *parts]})
         messages.append({"role": "assistant", "content": "I see."})
     messages.append({"role": "user", "content": QUESTION})
     return bodies.conversation(*messages, max_tokens=16, model=_model(bodies), **fields)
@@ -128,14 +135,37 @@ def test_how_many_pictures(ask: Asker, bodies: Bodies) -> None:
     body = _asking(bodies)
     # without a listed limit only a single picture is certain to be read
     control = ask(_showing(body, *several[: most if known else 1]))
-    spread = ask(_spread(bodies, several[: most if known else 1]))
+    spread = ask(_spread(bodies, _thirds(several[: most if known else 1])))
     ask.case("accepted", ["images.up-to-the-limit-are-accepted"], asked=[control, spread])
     words = f"{most + 1} images are shown"
     too_many = ask(_showing(body, *several))
     _refused(ask, control, too_many, words, "images.too-many-are-400", "images.too-many-code")
     for stream in (False, True):
-        defect = ask(_spread(bodies, several, stream=stream))
+        defect = ask(_spread(bodies, _thirds(several), stream=stream))
         _refused(ask, spread, defect, f"{words} over several messages", "images.counted-over-the-conversation")
+
+
+@probe(
+    "images.up-to-the-limit-are-accepted", "images.counted-over-the-conversation",
+    effort="exhaustive", cost=DRAWN + 2, needs="vision",
+)  # fmt: skip
+def test_drawn_distributions(ask: Asker, bodies: Bodies) -> None:
+    """Spread drawn numbers of pictures over drawn numbers of messages: only their sum decides."""
+    limit = listed_value(ask(None, method="GET", path="/models").json.value, _model(bodies), "references.max")
+    most = limit if isinstance(limit, int) and 1 <= limit <= MOST else 1
+    control = ask(_spread(bodies, [pictures(1)]))
+
+    def send(counts: list[int]) -> None:
+        several = pictures(sum(counts))
+        groups = [several[sum(counts[:number]) : sum(counts[: number + 1])] for number in range(len(counts))]
+        exchange = ask(_spread(bodies, groups))
+        if len(several) <= most:
+            ask.case("accepted", ["images.up-to-the-limit-are-accepted"], asked=exchange)
+        elif len(several) > MOST or most > 1:
+            words = f"{len(several)} images are shown"
+            _refused(ask, control, exchange, words, "images.counted-over-the-conversation")
+
+    explore(ask, st.lists(st.integers(0, 5), min_size=1, max_size=4), send, examples=DRAWN)
 
 
 @probe("images.text-model-refuses", cost=3)

@@ -9,8 +9,10 @@ import pytest
 from conformance.ask import Asker
 from conformance.probe import probe
 from conformance.traffic.bodies import Bodies, Body
-from conformance.traffic.tools import chain, endless, objects, recursive
+from conformance.traffic.ledger import explore
+from conformance.traffic.tools import chain, endless, objects, parameters, recursive
 
+DRAWN = 10
 ASK = "Extract the person as JSON: Anna is 31 years old and lives in Oslo."
 PERSON = objects(name={"type": "string"}, age={"type": "integer"})
 STRICT_SCHEMAS: dict[str, dict[str, Any]] = {
@@ -58,6 +60,20 @@ def test_unusual_strict_schemas(ask: Asker, bodies: Bodies, trait: str) -> None:
     """Ask by strict schemas of other kinds, whole and streamed."""
     for stream in (False, True):
         ask(_asking(bodies, _schema_format(STRICT_SCHEMAS[trait], strict=True), stream=stream))
+
+
+@probe("json.strict-schema-is-met", effort="exhaustive", cost=DRAWN)
+def test_drawn_strict_schemas(ask: Asker, bodies: Bodies) -> None:
+    """Ask by strict schemas that nobody thought of; one that is broken is made smaller before it is reported."""
+
+    def send(schema: dict[str, Any]) -> None:
+        ask(
+            bodies.chat(
+                "Make up an object as JSON.", max_tokens=96, response_format=_schema_format(schema, strict=True)
+            )
+        )
+
+    explore(ask, parameters(), send, examples=DRAWN)
 
 
 @probe("json.strict-schema-is-met", "json.object-mode-yields-json", effort="exhaustive", cost=2)

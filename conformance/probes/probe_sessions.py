@@ -8,10 +8,12 @@ from conformance.ask import Asker
 from conformance.probe import probe
 from conformance.reply import reply_of
 from conformance.traffic.bodies import Bodies, Body, changed
+from conformance.traffic.session_machine import Hand, explore_sessions
 from conformance.wire.exchange import Exchange
 from spec.model import Profile
 
 ROOM = 4096
+DRAWN = 48
 TURNS = ("My name is Anna.", "I live in Oslo.", "I like tea.", "What is my name?")
 
 
@@ -105,3 +107,15 @@ def test_a_full_session(ask: Asker, bodies: Bodies, profile: Profile) -> None:
     tight = Talk(bodies, profile, ask.nonce(), cap=2 * (measured.prompt_tokens + measured.completion_tokens) + 2)
     turns = [ask(tight.turn(TURNS[0], max_tokens=16)), ask(tight.turn("Tell me a long story.", max_tokens=64))]
     ask.case("session-cap", repeatable=False, turns=turns)
+
+
+@probe(
+    "sessions.do-not-mix", "sessions.refused-turn-changes-nothing", effort="exhaustive", cost=DRAWN, needs="sessions"
+)
+def test_drawn_sessions(ask: Asker, bodies: Bodies, profile: Profile) -> None:
+    """Hold drawn conversations: turns of two sessions, refusals and strangers in any order, then each one in peace.
+
+    The steps are drawn by a state machine; whatever was between them, a session must grow as it does alone.
+    """
+    params = profile.promises["sessions.accepts-turns"].params
+    explore_sessions(Hand(ask, bodies, str(params["session"]), str(params["cap"]), DRAWN))

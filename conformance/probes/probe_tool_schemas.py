@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import strategies as st
 
 from conformance.ask import Asker
 from conformance.probe import probe
 from conformance.traffic.bodies import Bodies
-from conformance.traffic.tools import NAMES, UNUSUAL, Task, chain, endless, name_of, named, objects, strict, tool
+from conformance.traffic.ledger import explore
+from conformance.traffic.tools import (
+    NAMES,
+    UNUSUAL,
+    Task,
+    Tool,
+    chain,
+    endless,
+    name_of,
+    named,
+    objects,
+    strict,
+    tool,
+    tools,
+)
 from spec.model import Profile
 
 CALLED = (
     "tools.schemas-are-accepted", "tools.named-choice-is-obeyed", "tools.arguments-are-json",
     "tools.arguments-are-an-object", "tools.strict-arguments-match-schema", "tools.called-names-are-offered",
 )  # fmt: skip
+STREAMED = ("tools.first-fragment-names-the-call", "tools.calls-arrive-complete", "tools.id-and-name-come-once")
+DRAWN = 16
 #: Traits that have gone wrong most often elsewhere; the rest is for an exhaustive run.
 COMMON = {"no parameters", "nested objects", "an enumeration and a switch", "a reference to a definition"}
 
@@ -50,6 +67,23 @@ def test_names_at_the_limit(ask: Asker, bodies: Bodies) -> None:
     choice = named(NAMES["64 characters"])
     body = bodies.chat("What is the weather in Paris?", max_tokens=160, tools=offered, tool_choice=choice, stream=True)
     ask.case("accepted", ["tools.documented-names-are-accepted"], asked=ask(body))
+
+
+@probe(*CALLED, *STREAMED, effort="exhaustive", cost=DRAWN)
+def test_drawn_tools(ask: Asker, bodies: Bodies, profile: Profile) -> None:
+    """Force calls of functions that nobody thought of: drawn names, drawn schemas, one to three at a time.
+
+    Where one breaks a promise, smaller ones like it are tried, and the smallest is kept.
+    """
+
+    def send(drawn: tuple[list[Tool], int, bool]) -> None:
+        offered, position, stream = drawn
+        guaranteed = [strict(one) if profile.accepts("tools.function.strict") else one for one in offered]
+        choice = named(name_of(offered[position % len(offered)]))
+        body = bodies.chat("Call the function.", max_tokens=128, tools=guaranteed, tool_choice=choice, stream=stream)
+        ask.case("accepted", ["tools.schemas-are-accepted"], asked=ask(body))
+
+    explore(ask, st.tuples(tools(), st.integers(0, 2), st.booleans()), send, examples=DRAWN)
 
 
 @probe("json.difficult-schema-is-survived", effort="exhaustive", cost=3)
