@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.cases import Case
-from conformance.laws.calls import choices_of, member_of, was_cut
+from conformance.laws.calls import choices_of, forced_name, member_of, was_cut
 from conformance.laws.conditions import chat, readable
 from conformance.laws.registry import Undecided, Violation, case_law, law
 from conformance.laws.relations import prompt_tokens_of, reply_in, settled, shortened, steady_outcome
@@ -180,7 +180,8 @@ def cut_thinking_is_a_prefix(case: Case, promise: Promise) -> Iterator[Violation
 
 
 def _finished_thinking(x: Exchange) -> bool:
-    if not readable(x) or x.error_events or x.asks("stop"):
+    forced = x.asks("tool_choice") == "required" or forced_name(x) is not None  # a missing call is another's finding
+    if not readable(x) or x.error_events or x.asks("stop") or forced:
         return False
     return any(one.reasoning and one.finish_reason == "stop" and not one.calls for one in choices_of(x))
 

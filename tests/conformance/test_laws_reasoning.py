@@ -154,6 +154,7 @@ def test_answer_is_content() -> None:
     assert verdict(name, reply(ON, "Hm.", 3, None, "length")) == UNSEEN
     assert verdict(name, reply({**ON, "stop": ["O"]}, "Hm.", 3, "")) == UNSEEN
     assert verdict(name, reply(ON, "Hm.", 3, None, tool_calls=[call()])) == UNSEEN
+    assert verdict(name, reply({**ON, "tool_choice": "required"}, "Hm.", 3, None)) == UNSEEN
     assert verdict(name, reply({})) == UNSEEN
 
 
