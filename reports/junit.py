@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from reports.optional import needed
 from reports.record import Run, write_atomically
 from reports.text_safety import for_xml, shortened
-from reports.wording import VERDICT_WORDS, by_topic, counts_sentence, headline, level_and_basis
+from reports.wording import VERDICT_WORDS, by_topic, counts_sentence, headline, level_and_basis, reproduction
 
 if TYPE_CHECKING:
     from junitparser import TestCase, TestSuite
@@ -101,9 +101,9 @@ def _details(row: Mapping[str, Any]) -> str:
     parts = []
     for violation in row["violations"]:
         lines = [violation["message"]]
-        for name in ("expected", "observed", "reproduced", "curl"):
-            if violation.get(name):
-                lines.append(f"  {name}: {violation[name]}")
+        lines += [f"  {name}: {violation[name]}" for name in ("expected", "observed") if violation.get(name)]
+        lines += [f"  {said}" for said in [reproduction(violation)] if said]
+        lines += [f"  curl: {violation['curl']}"] if violation.get("curl") else []
         lines.append(f"  exchanges: {', '.join(violation['exchanges'])}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) or str(row.get("why") or "")

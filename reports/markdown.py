@@ -18,6 +18,7 @@ from reports.wording import (
     findings,
     headline,
     level_and_basis,
+    reproduction,
     topic_title,
     unjudged,
 )
@@ -80,8 +81,8 @@ def _findings(run: Run) -> list[str]:
 
 
 def _reproduced(row: dict[str, Any]) -> str:
-    said = row["violations"][0].get("reproduced") if row["violations"] else None
-    return f", came back {for_markdown(said, 20)}" if said else ""
+    said = reproduction(row["violations"][0]) if row["violations"] else ""
+    return f" {said}" if said else ""
 
 
 def _untested(run: Run) -> list[str]:

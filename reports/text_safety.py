@@ -69,13 +69,23 @@ def _as_references(line: str) -> str:
 
 
 def for_markdown_prose(text: str, limit: int | None = None) -> str:
-    """A plain sentence for Markdown, where inline code would only be in the way; nothing in it is markup.
+    """A plain sentence for Markdown; of its characters only backticks mean anything: they set off code.
 
     As `for_markdown`, and a word joiner keeps names, numbers and addresses from becoming mentions and links,
     which GitHub makes of plain text after Markdown is done.
     """
+    parts = for_terminal(text, limit).split("`")
+    if len(parts) % 2 == 0:
+        return _unlinked("`".join(parts))
+    return "".join(
+        _unlinked(part) if index % 2 == 0 else f"<code>{_as_references(part)}</code>"
+        for index, part in enumerate(parts)
+    )
+
+
+def _unlinked(line: str) -> str:
     # Hash, full stop, colon, at sign.
-    return re.sub(r"(&#(?:35|46|58|64);)(?=[^ ])", "\\1&#8288;", _as_references(for_terminal(text, limit)))
+    return re.sub(r"(&#(?:35|46|58|64);)(?=[^ ])", "\\1&#8288;", _as_references(line))
 
 
 def for_csv(text: str) -> str:

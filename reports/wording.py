@@ -99,6 +99,17 @@ def by_topic(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, A
     return groups
 
 
+def reproduction(violation: Mapping[str, Any]) -> str:
+    """How often a violation came back, as a sentence; empty where nothing is known.
+
+    `3/3` counts the first time: `1/1` was never sent again.
+    """
+    seen, _, tried = (violation.get("reproduced") or "").partition("/")
+    if not (seen.isdecimal() and tried.isdecimal()):
+        return ""
+    return "Not sent again." if int(tried) < 2 else f"Seen in {int(seen)} of {int(tried)} tries."
+
+
 def topic_title(topic: str) -> str:
     """A topic as a heading: `json` is JSON, `tool_calls` is Tool calls."""
     return "JSON" if topic == "json" else topic.replace("_", " ").capitalize()

@@ -12,6 +12,7 @@ from reports.exchange import Exchange
 from reports.html.answer import AnswerView, answer_view, size
 from reports.reproduction import as_curl, as_python
 from reports.text_safety import shortened
+from reports.wording import reproduction
 
 MOST_KINDS = 5
 MOST_ALIKE = 8
@@ -91,7 +92,7 @@ def kinds(row: Mapping[str, Any], sent: Mapping[str, int]) -> list[Kind]:
         by_message.setdefault(violation["message"], []).append(violation)
     made = []
     for alike in by_message.values():
-        smallest = min(alike, key=lambda violation: sum(sent.get(id_, 1 << 40) for id_ in violation["exchanges"]))
+        smallest = min(alike, key=lambda violation: _preference(violation, sent))
         made.append(Kind(smallest, [violation for violation in alike if violation is not smallest]))
     return made
 
@@ -102,6 +103,12 @@ def citation_address(citation: str) -> str | None:
         repository, _, number = citation.partition("#")
         return f"https://github.com/{repository}/issues/{number}"
     return citation if _ADDRESS.fullmatch(citation) else None
+
+
+def _preference(violation: Mapping[str, Any], sent: Mapping[str, int]) -> tuple[bool, int]:
+    """What was sent again before it was believed goes before what was not, then the smaller request."""
+    tried = (violation.get("reproduced") or "").partition("/")[2]
+    return tried in ("", "0", "1"), sum(sent.get(id_, 1 << 40) for id_ in violation["exchanges"])
 
 
 def requirement_view(
@@ -152,7 +159,7 @@ def _violation(
         observed=observed,
         expected_pieces=before,
         observed_pieces=after,
-        reproduced=violation.get("reproduced") or "",
+        reproduced=reproduction(violation),
         exchanges=named[:MOST_EXCHANGES],
         more_exchanges=max(len(named) - MOST_EXCHANGES, 0),
         alike=[other["exchanges"][-1] for other in kind.others if other["exchanges"]][:MOST_ALIKE],

@@ -10,7 +10,7 @@ from reports.exchange import Exchange, StreamEvent
 from reports.html.answer import offending_event
 from reports.html.charts import histogram, spreads, timeline
 from reports.measurements import Measurements, Series
-from reports.wording import seconds
+from reports.wording import reproduction, seconds
 
 
 def stream(events, **changes):
@@ -128,6 +128,21 @@ def test_only_what_differs_is_marked():
 @pytest.mark.parametrize(("one", "other"), [("abc def", "9 8 7 6 5"), ("", "x"), ("a" * 3000, "a" * 3001)])
 def test_texts_that_have_little_in_common_are_not_marked(one, other):
     assert not any(piece.differs for side in marked(one, other) for piece in side)
+
+
+@pytest.mark.parametrize(
+    ("reproduced", "said"),
+    [
+        ("3/3", "Seen in 3 of 3 tries."),
+        ("1/3", "Seen in 1 of 3 tries."),
+        ("1/1", "Not sent again."),
+        ("", ""),
+        (None, ""),
+        ("<b>/2", ""),
+    ],
+)
+def test_how_often_a_violation_came_back_is_said_in_words(reproduced, said):
+    assert reproduction({"reproduced": reproduced}) == said
 
 
 @pytest.mark.parametrize(

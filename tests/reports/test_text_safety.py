@@ -75,6 +75,6 @@ def test_a_workflow_message_stays_in_its_command(text):
 @given(TEXT)
 def test_markdown_carries_no_ascii_punctuation_of_its_own(text):
     for made in (text_safety.for_markdown(text), text_safety.for_markdown_prose(text)):
-        inner = made.removeprefix("<code>").removesuffix("</code>")
+        inner = made.replace("<code>", "").replace("</code>", "")  # theirs would be references
         assert not re.search(r"[^\w &#;]", re.sub("[^\x00-\x7f]", "", inner))
         assert "\n" not in made
