@@ -31,15 +31,8 @@ class PackedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out of all parts]."""
-        product: Tensor = torch.ops.mkldnn._linear_pointwise(x, self._weight, self._bias, "none", [], "")
+        product: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, self._weight, self._bias, "none", [], "")
         return product
-
-
-def _normalise(x: Tensor, gain: Tensor, eps: float) -> Tensor:
-    """Root-mean-square norm in fewer steps than `torch.nn.functional.rms_norm` takes on a CPU."""
-    wide = x.float()
-    scale = torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + eps)
-    return (wide * scale).to(x.dtype) * gain
 
 
 class PackedBlock(nn.Module):
@@ -53,8 +46,8 @@ class PackedBlock(nn.Module):
         self.queries = attention.q_proj.out_features // self.head_dim
         self.keys = attention.k_proj.out_features // self.head_dim
         self.eps = block.input_layernorm.eps
-        self.before = block.input_layernorm.weight
-        self.between = block.post_attention_layernorm.weight
+        self.before = block.input_layernorm
+        self.between = block.post_attention_layernorm
         self.gains: Tensor | None = None
         if attention.q_norm is not None and attention.k_norm is not None:
             rows = [attention.q_norm.weight] * self.queries + [attention.k_norm.weight] * self.keys
@@ -67,11 +60,11 @@ class PackedBlock(nn.Module):
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor, attention: Attention) -> Tensor:
         """[B,T,D] -> [B,T,D]; cos and sin [B,1,T,hd/2]."""
         batch, length = x.shape[:2]
-        heads = self.qkv(_normalise(x, self.before, self.eps)).view(batch, length, -1, self.head_dim)
+        heads = self.qkv(self.before(x)).view(batch, length, -1, self.head_dim)
         heads = heads.transpose(1, 2)  # [B,H+2KV,T,hd]
         turning = heads[:, : self.queries + self.keys]
         if self.gains is not None:
-            turning = _normalise(turning, self.gains, self.eps)
+            turning = F.rms_norm(turning, (self.head_dim,), None, self.eps) * self.gains
         a, b = turning.chunk(2, dim=-1)
         turned = torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
         mixed = attention(
@@ -81,7 +74,7 @@ class PackedBlock(nn.Module):
             heads[:, self.queries + self.keys :],
         )
         x = x + self.out(mixed.transpose(1, 2).reshape(batch, length, -1))
-        gate, up = self.gate_up(_normalise(x, self.between, self.eps)).chunk(2, dim=-1)
+        gate, up = self.gate_up(self.between(x)).chunk(2, dim=-1)
         back: Tensor = self.down(F.silu(gate) * up)
         return x + back
 

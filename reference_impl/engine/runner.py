@@ -102,18 +102,17 @@ class Runner:
 
     @torch.inference_mode()
     def prefill(self, chunks: list[Chunk], wanted: list[tuple[int, int]]) -> Tensor:
-        """Compute the chunks; logits Float[len(wanted), V] after the (chunk, offset) places in `wanted`."""
+        """Compute the chunks; logits Float[len(wanted), V] after the (chunk, offset) places in `wanted`.
+
+        There are at most `max_chunks` chunks and `max_rows` places.
+        """
         size = next(size for size in self.chunk_sizes if size >= len(chunks))
         hidden = self._prefill(chunks, size)
         if not wanted:
             return hidden.new_empty(0)
         places = torch.tensor([chunk * BLOCK + offset for chunk, offset in wanted], device=self.device)
         picked = hidden.view(-1, hidden.shape[-1]).index_select(0, places)
-        rows = (
-            next(size for size in self.row_sizes if size >= len(wanted))
-            if len(wanted) <= self.row_sizes[-1]
-            else len(wanted)
-        )
+        rows = next(size for size in self.row_sizes if size >= len(wanted))
         return self._logits(picked, rows)[: len(wanted)]
 
     @torch.inference_mode()
@@ -214,9 +213,9 @@ class Runner:
         self.chunk_sizes = [n for n in self.chunk_sizes if torch.equal(self._prefill(chunks[:n], n), whole[:n])]
         rows = [Row(token, BLOCK - 1, [i + 1]) for i, token in enumerate(draw(self.row_sizes[-1]))]
         narrow = self._decode(rows, len(rows), self.widths[0])
-        if not all(torch.equal(self._decode(rows, len(rows), width), narrow) for width in self.widths[1:]):
-            self.widths = self.widths[-1:]
-            narrow = self._decode(rows, len(rows), self.widths[0])
         self.row_sizes = [
             n for n in self.row_sizes if torch.equal(self._decode(rows[:n], n, self.widths[0]), narrow[:n])
         ]
+        few = self.row_sizes[0]
+        if not all(torch.equal(self._decode(rows[:few], few, width), narrow[:few]) for width in self.widths):
+            self.widths = self.widths[-1:]
