@@ -57,11 +57,13 @@ def folds_to_a_valid_message(x: Exchange, promise: Promise) -> Iterator[Violatio
         if choice.finish_reason in ("length", "content_filter", "inference_timeout"):
             continue  # what was cut need not be complete
         for call in choice.calls:
-            if not isinstance(call.name, str) or not isinstance(call.arguments, str):
+            parts = {"id": call.id, "type": call.type, "name": call.name, "arguments": call.arguments}
+            missing = [name for name, value in parts.items() if not isinstance(value, str)]
+            if missing:
                 yield Violation(
-                    f"call {call.index} of choice {choice.index} stays incomplete",
-                    "a name and arguments",
-                    shortened((call.name, call.arguments)),
+                    f"call {call.index} of choice {choice.index} folds without {' and '.join(missing)}",
+                    "id, type, name and arguments as in a whole reply",
+                    shortened(parts),
                 )
                 break
 

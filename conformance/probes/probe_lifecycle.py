@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.ask import Asker
 from conformance.laws.lifecycle import CACHED, HUNG_UP, TOGETHER
 from conformance.probe import probe
+from conformance.probes.observed import STREAM
 from conformance.traffic.bodies import Bodies, changed
 
 WITH_USAGE = {"include_usage": True}
@@ -15,7 +16,7 @@ LONG_TEXT = (
 )
 
 
-@probe("wire.requests-do-not-mix", "response.id-is-unique", "stream.one-id", cost=6)
+@probe("wire.requests-do-not-mix", "response.id-is-unique", *STREAM, cost=6)
 def test_requests_at_the_same_time(ask: Asker, bodies: Bodies) -> None:
     """Send three conversations at once, each with a word of its own, then one by one.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.ask import Asker
 from conformance.laws.limits import CUT_SHORT
 from conformance.probe import probe
-from conformance.probes.observed import WHOLE_REPLY
+from conformance.probes.observed import ANY_USAGE, WHOLE_REPLY
 from conformance.traffic.bodies import Bodies, changed
 from conformance.traffic.ledger import explore
 from conformance.traffic.strategies import token_limits
@@ -48,7 +48,7 @@ def test_synonym_wins(ask: Asker, bodies: Bodies) -> None:
     ask(bodies.chat(LONG_QUESTION, max_tokens=6, max_completion_tokens=24))
 
 
-@probe("limits.bound-includes-reasoning", needs="reasoning", cost=1)
+@probe("limits.bound-includes-reasoning", *ANY_USAGE, needs="reasoning", cost=1)
 def test_limit_covers_reasoning(ask: Asker, bodies: Bodies) -> None:
     """Let the model reason under a low limit: reasoning and answer together keep to it."""
     model = bodies.target.reasoning_model or bodies.target.model

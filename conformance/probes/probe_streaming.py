@@ -8,7 +8,7 @@ from conformance.laws.stream_chunks import LONG_STREAMS, STREAMS_TO_BLAME, progr
 from conformance.laws.stream_text import DONE_IN_TEXT, STREAMED_AND_WHOLE, written
 from conformance.laws.usage import REPEATED
 from conformance.probe import probe
-from conformance.probes.observed import COUNTED_STREAM, STREAM, WHOLE_REPLY
+from conformance.probes.observed import ANY_USAGE, COUNTED_STREAM, STREAM, WHOLE_REPLY
 from conformance.traffic.bodies import Bodies, changed, function
 from conformance.traffic.ledger import explore
 from conformance.traffic.strategies import conversations
@@ -61,7 +61,7 @@ def test_long_stream_arrives_bit_by_bit(ask: Asker, bodies: Bodies) -> None:
     ask.case(LONG_STREAMS, streamed=streams, repeatable=False)
 
 
-@probe("stream.equals-whole", "stream.folds-to-a-valid-message", needs="tools", cost=3)
+@probe("stream.equals-whole", *WHOLE_REPLY, *COUNTED_STREAM, needs="tools", cost=3)
 def test_forced_call_streamed_and_whole(ask: Asker, bodies: Bodies) -> None:
     """Force a call in one piece twice and as a stream once: both forms hold the same call."""
     body = bodies.forced_call()
@@ -69,7 +69,7 @@ def test_forced_call_streamed_and_whole(ask: Asker, bodies: Bodies) -> None:
     ask.case(STREAMED_AND_WHOLE, whole=wholes, streamed=ask(changed(body, stream=True, stream_options=WITH_USAGE)))
 
 
-@probe("stream.equals-whole", needs="reasoning", cost=3)
+@probe("stream.equals-whole", *ANY_USAGE, needs="reasoning", cost=3)
 def test_reasoning_streamed_and_whole(ask: Asker, bodies: Bodies) -> None:
     """Let the model reason, in one piece twice and as a stream once: neither form loses what comes between."""
     model = bodies.target.reasoning_model or bodies.target.model

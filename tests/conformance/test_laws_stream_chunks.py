@@ -119,10 +119,17 @@ def test_two_growing_pieces_are_no_proof_of_repetition():
     assert verdict("stream.deltas-are-increments", streamed([chunk({"content": "ha"})] * 5)) == KEPT
 
 
-def test_a_call_that_stays_without_arguments():
-    nameless = chunk({"role": "assistant", "tool_calls": [{"index": 0, "id": "c", "function": {"arguments": "{}"}}]})
-    assert broken(nameless, chunk({}, "tool_calls")) == {"stream.folds-to-a-valid-message"}
-    assert broken(nameless, chunk({}, "length")) == set()
+@pytest.mark.parametrize("missing", ["id", "type", "name", "arguments"])
+def test_a_call_that_stays_incomplete(missing):
+    parts = {"name": "f", "arguments": "{}"}
+    head = {"index": 0, "id": "c", "type": "function", "function": parts}
+    whole_call = chunk({"role": "assistant", "tool_calls": [head]})
+    assert broken(whole_call, chunk({}, "tool_calls")) == set()
+    part = {**head, "function": {k: v for k, v in parts.items() if k != missing}}
+    part.pop(missing, None)
+    incomplete = chunk({"role": "assistant", "tool_calls": [part]})
+    assert broken(incomplete, chunk({}, "tool_calls")) == {"stream.folds-to-a-valid-message"}
+    assert broken(incomplete, chunk({}, "length")) == set()
 
 
 def timed(*at_ms: int):
