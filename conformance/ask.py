@@ -29,6 +29,7 @@ BELIEF_REPEATS = 2  # a violation is sent twice again: the evidence says 1, 2 or
 RETRIES = 3
 DEFAULT_TOKENS = 2048  # reserved for a request that names no limit
 MOST_CHOICES = 16
+IMAGE_TOKENS = 2048  # reserved for an image, whose address may be shorter than what it shows
 
 
 @dataclass(slots=True)
@@ -246,7 +247,17 @@ def encode(body: Mapping[str, Any]) -> bytes:
 
 
 def most(body: bytes, prices: Prices | None) -> Amount:
-    """An upper bound of what a request may use: a prompt has at most one token a byte, plus its own limit."""
+    """An upper bound of what a request may use, in tokens and in money."""
+    prompt, completion = bound_of(body)
+    return Amount(prompt + completion, prices.of(prompt, completion) if prices else 0.0)
+
+
+def bound_of(body: bytes) -> tuple[int, int]:
+    """At most how many prompt and completion tokens a request may use.
+
+    A prompt has at most one token a byte, and `IMAGE_TOKENS` more for each image; a completion has as many as its
+    own limit says for each choice, or `DEFAULT_TOKENS` where it names none.
+    """
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):
@@ -255,7 +266,7 @@ def most(body: bytes, prices: Prices | None) -> Amount:
     if isinstance(asked, dict):
         limit = _whole(asked.get("max_completion_tokens", asked.get("max_tokens")), DEFAULT_TOKENS)
         completion = limit * max(1, min(_whole(asked.get("n"), 1), MOST_CHOICES))
-    return Amount(len(body) + completion, prices.of(len(body), completion) if prices else 0.0)
+    return len(body) + IMAGE_TOKENS * body.count(b'"image_url":{'), completion
 
 
 def _whole(value: Any, default: int) -> int:

@@ -7,21 +7,35 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from conformance.plugin import profile_of, requirements_of, topic_of
+from conformance.bounds import Tokens, per_request
+from conformance.plugin import probe_name, profile_of, requirements_of, topic_of
 from conformance.session import run_probes
 from conformance.settings import Settings
+from conformance.target import Target
 
 PREFLIGHT_REQUESTS = 1
+PREFLIGHT = "preflight::plain"
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedProbe:
-    """One probe of a plan."""
+    """One probe of a plan: `name` is pytest's node id, `probe` what the record calls it."""
 
     name: str
+    probe: str
     topic: str
     requirements: frozenset[str]
     requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTopic:
+    """Requests of a topic, and at most how many tokens and how much money they use."""
+
+    topic: str
+    requests: int
+    tokens: Tokens
+    cost: float | None
 
 
 @dataclass(slots=True)
@@ -41,12 +55,20 @@ class Plan:
         """Every requirement that some probe of the plan makes observable."""
         return frozenset().union(*(probe.requirements for probe in self.probes))
 
-    def by_topic(self) -> dict[str, int]:
-        """Requests per topic."""
-        counts = Counter({"preflight": PREFLIGHT_REQUESTS})
+    def by_topic(self, target: Target) -> list[PlannedTopic]:
+        """What is sent, topic by topic; money only where the target has prices."""
+        requests = Counter({"preflight": PREFLIGHT_REQUESTS})
+        tokens = {"preflight": per_request(PREFLIGHT, target).times(PREFLIGHT_REQUESTS)}
         for probe in self.probes:
-            counts[probe.topic] += probe.requests
-        return dict(counts)
+            requests[probe.topic] += probe.requests
+            bound = per_request(probe.probe, target).times(probe.requests)
+            tokens[probe.topic] = tokens.get(probe.topic, Tokens()) + bound
+        return [_planned(topic, count, tokens[topic], target) for topic, count in requests.items()]
+
+    def total(self, target: Target) -> PlannedTopic:
+        """What all topics send together."""
+        tokens = sum((topic.tokens for topic in self.by_topic(target)), Tokens())
+        return _planned("total", self.requests, tokens, target)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Take down what pytest collected."""
@@ -55,13 +77,24 @@ class Plan:
             mark = item.get_closest_marker("probe")
             assert mark is not None
             self.probes.append(
-                PlannedProbe(item.nodeid, topic_of(item), requirements_of(item, profile), mark.kwargs["cost"])
+                PlannedProbe(
+                    item.nodeid,
+                    probe_name(item),
+                    topic_of(item),
+                    requirements_of(item, profile),
+                    mark.kwargs["cost"],
+                )
             )
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Remember why a file could not be collected."""
         if report.failed:
             self.problem = str(report.longrepr)
+
+
+def _planned(topic: str, requests: int, tokens: Tokens, target: Target) -> PlannedTopic:
+    cost = target.prices.of(tokens.prompt, tokens.completion) if target.prices else None
+    return PlannedTopic(topic, requests, tokens, cost)
 
 
 def make_plan(settings: Settings) -> Plan:

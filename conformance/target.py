@@ -52,6 +52,10 @@ class Target:
         """The key from the environment, or None where none is named or set."""
         return os.environ.get(self.api_key_env) or None if self.api_key_env else None
 
+    def models(self) -> tuple[str, ...]:
+        """Every model that is asked for."""
+        return tuple(name for name in (self.model, self.vision_model, self.reasoning_model) if name)
+
     def secrets(self) -> list[str]:
         """Every value that must not reach a file or a screen."""
         key = self.key()

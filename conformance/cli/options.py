@@ -58,6 +58,7 @@ class FileSettings:
     target: dict[str, Any] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
     policy: dict[str, Any] = field(default_factory=dict)
+    path: Path | None = None
 
 
 def target_settings(given: Mapping[str, Any]) -> FileSettings:
@@ -74,9 +75,21 @@ def target_settings(given: Mapping[str, Any]) -> FileSettings:
     targets = content.get("targets", {})
     name = given["name"]
     if name is None:
-        return FileSettings({}, content.get("run", {}), content.get("policy", {}))
+        return FileSettings({}, content.get("run", {}), content.get("policy", {}), path)
     if name not in targets:
         near = difflib.get_close_matches(name, targets, n=3)
         hint = f"; did you mean {', '.join(near)}?" if near else f"; it has {', '.join(targets) or 'none'}"
         raise click.UsageError(f"{path} has no target {name!r}{hint}")
-    return FileSettings({**targets[name], "name": name}, content.get("run", {}), content.get("policy", {}))
+    target = {**targets[name], "name": name}
+    return FileSettings(target, {**content.get("run", {}), **target.pop("run", {})}, content.get("policy", {}), path)
+
+
+def profile_of(given: Mapping[str, Any], file: FileSettings) -> str:
+    """The profile that the options or the target name, or a usage error."""
+    profile: str | None = given["profile"] or file.target.get("profile")
+    if profile is None:
+        raise click.UsageError("which document? Give --profile, or --target with a settings file.")
+    names = spec.profile_names(given.get("spec_dir"))
+    if profile not in names:
+        raise click.UsageError(f"{file.path}: the profile {profile!r} is none of {', '.join(names)}")
+    return profile

@@ -31,17 +31,28 @@ def resolve(stack: ExitStack, given: Mapping[str, Any], settings: Mapping[str, A
 
     Starts the bundled reference where no base URL is given.
     """
-    merged = {**settings, **{name: value for name, value in given.items() if value not in (None, (), False)}}
-    base_url = merged.get("base_url")
-    if base_url is None:
+    merged = merge(given, settings)
+    if merged.get("base_url") is None:
         return _bundled(stack, merged)
+    target = described(merged)
+    return target if target.model else _with_model(target)
+
+
+def merge(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Options over the settings of a `[targets.NAME]`."""
+    return {**settings, **{name: value for name, value in given.items() if value not in (None, (), False)}}
+
+
+def described(merged: Mapping[str, Any]) -> Target:
+    """The target that options and settings describe; asks nobody, so that its model may be empty."""
+    base_url = merged["base_url"]
     check_url(base_url, bool(merged.get("insecure_http")))
     variable = merged.get("api_key_env")
     if variable and not os.environ.get(variable):
         raise click.UsageError(f"the environment variable {variable}, which should hold the API key, is not set")
     headers = dict(merged.get("headers", {}))
     secret_headers = tuple(name for name in merged.get("secret_headers", ()) if name in headers)
-    target = Target(
+    return Target(
         base_url=base_url.rstrip("/"),
         model=merged.get("model", ""),
         vision_model=merged.get("vision_model"),
@@ -59,7 +70,6 @@ def resolve(stack: ExitStack, given: Mapping[str, Any], settings: Mapping[str, A
         prices=Prices(**merged["prices"]) if "prices" in merged else None,
         requests_per_minute=merged.get("requests_per_minute"),
     )
-    return target if target.model else _with_model(target)
 
 
 def _bundled(stack: ExitStack, given: Mapping[str, Any]) -> Target:
