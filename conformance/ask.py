@@ -25,7 +25,6 @@ from conformance.wire.journal import Journal, JournalFull
 from conformance.wire.retry import wait_before_retry
 
 Key = Literal["right", "missing", "wrong", "malformed"]
-BELIEF_REPEATS = 2  # a violation is sent twice again: the evidence says 1, 2 or 3 of 3
 RETRIES = 3
 DEFAULT_TOKENS = 2048  # reserved for a request that names no limit
 MOST_CHOICES = 16
@@ -43,6 +42,7 @@ class Session:
     exchanges: Journal
     cases: Journal
     seed: int = 0
+    belief_repeats: int = 2
     worker: str = "main"
     recorded: Mapping[tuple[str, int], Exchange] = field(default_factory=dict)
     cases_recorded: Collection[str] = ()
@@ -136,7 +136,7 @@ class Asker:
         )
         findings = self._record(case)
         if repeatable and self._news(findings):
-            for _ in range(BELIEF_REPEATS):
+            for _ in range(self.session.belief_repeats):
                 repeated = self._repeat(case)
                 if repeated is None:
                     break
@@ -172,7 +172,7 @@ class Asker:
         findings = self.session.judge.exchange(exchange)
         self.findings += findings
         if self._news(findings):
-            for _ in range(BELIEF_REPEATS):
+            for _ in range(self.session.belief_repeats):
                 self._resend(exchange)
 
     def _resend(self, exchange: Exchange) -> Exchange:

@@ -132,6 +132,7 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
         exchanges=Journal(settings.out / EXCHANGES),
         cases=Journal(settings.out / CASES),
         seed=settings.seed,
+        belief_repeats=settings.belief_repeats,
         worker=worker,
         recorded=before.answers,
         cases_recorded=before.cases,

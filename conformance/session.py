@@ -36,7 +36,7 @@ def arguments(settings: Settings, collect_only: bool = False) -> list[str]:
     """The arguments that pytest is started with."""
     parallel = settings.workers > 1 and not collect_only
     return [
-        str(PROBES),
+        *([str(PROBES / probe) for probe in settings.probes] or [str(PROBES)]),
         "-c",
         str(PROBES / "pytest.ini"),
         f"--rootdir={PROBES}",

@@ -34,6 +34,8 @@ class Settings:
     spec_dir: Path | None = None
     resume: bool = False
     command: str = "conformance run"
+    probes: tuple[str, ...] = ()  # only these, by pytest's node ids; empty means all that are wanted
+    belief_repeats: int = 2  # how often a violation is sent again: the evidence says 1, 2 or 3 of 3
 
     def write(self) -> None:
         """Write `run.json` into the run's folder (no secret is part of it)."""
@@ -50,6 +52,7 @@ class Settings:
                 "target": Target.from_json(raw["target"]),
                 "out": folder,
                 "only": tuple(raw["only"]),
+                "probes": tuple(raw["probes"]),
                 "shard": (raw["shard"][0], raw["shard"][1]),
                 "caps": Caps(**raw["caps"]),
                 "limits": Limits(**raw["limits"]),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib.resources import files
 from multiprocessing import get_context
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any
 import yaml
 
 import spec
+from conformance.coverage import everything
+from conformance.plan import PlannedProbe
 from conformance.proof.faults import Fault
 from conformance.results import judge_folder, requirement_rows
 from conformance.session import run_probes
@@ -76,8 +79,8 @@ def consequences() -> dict[str, dict[str, str]]:
     return loaded
 
 
-def observe(settings: Settings, keep: Path | None = None) -> tuple[dict[str, Red], list[str], int]:
-    """Run the selected probes, and judge every requirement of the profile by what they sent.
+def observe(settings: Settings) -> tuple[dict[str, Red], list[str], int]:
+    """Run the selected probes, and judge every requirement of the profile by all that the folder holds.
 
     Returns what turned red, what the suite itself broke on, and how many requests were sent.
     """
@@ -89,8 +92,6 @@ def observe(settings: Settings, keep: Path | None = None) -> tuple[dict[str, Red
     rows = requirement_rows(judged, profile, settings, {}, profile.promises)
     red = {row["id"]: _red(row) for row in rows if row["verdict"] in ("fail", "warn")}
     errors = [f"{row['id']}: {row['why']}" for row in rows if row["verdict"] == "error"]
-    if keep is not None:
-        shutil.copytree(settings.out, keep, dirs_exist_ok=True)
     return red, errors, len(judged.exchanges)
 
 
@@ -99,16 +100,47 @@ def _red(row: Mapping[str, Any]) -> Red:
     return Red(row["verdict"], first["message"], row["observations"]["violated"], first["reproduced"])
 
 
+@lru_cache(maxsize=4)
+def _probes(profile: str) -> tuple[PlannedProbe, ...]:
+    """Every probe of the profile, cheapest first; collected once in each worker process."""
+    plan = everything(spec.load_profile(profile))
+    return tuple(sorted(plan.probes, key=lambda probe: (probe.requests, probe.name)))
+
+
+def cheapest_cover(named: Iterable[str], probes: Sequence[PlannedProbe]) -> tuple[str, ...]:
+    """The names of few and cheap probes that between them make all named requirements observable."""
+    missing, chosen = set(named), []
+    for probe in probes:
+        if missing & probe.requirements:
+            chosen.append(probe.name)
+            missing -= probe.requirements
+    return tuple(chosen)
+
+
 def prove_one(fault: Fault, settings: Settings, keep: Path | None = None) -> Outcome:
-    """The suite against the reference with one fault."""
+    """The suite against the reference with one fault.
+
+    The cheapest probes that can see it are asked first; where they do not, all that concern it are.
+    """
     started = time.monotonic()
     named = fault.breaks[settings.profile]
-    with tempfile.TemporaryDirectory() as folder:
-        headers = {**settings.target.headers, FAULT_HEADER: f"{fault.id}/{Path(folder).name}"}
-        here = replace(
-            settings, out=Path(folder), only=named, target=replace(settings.target, headers=headers)
-        )
-        red, errors, requests = observe(here, keep)
+    probes = _probes(settings.profile)
+    first = cheapest_cover(named, probes)
+    rest = tuple(p.name for p in probes if p.name not in first and p.requirements & set(named))
+    red: dict[str, Red] = {}
+    errors: list[str] = []
+    requests = 0
+    for number, stage in enumerate((first, rest)):
+        if not stage or (number and all(name in red for name in named)):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            headers = {**settings.target.headers, FAULT_HEADER: f"{fault.id}/{Path(folder).name}"}
+            target = replace(settings.target, headers=headers)
+            here = replace(settings, out=Path(folder), probes=stage, target=target, belief_repeats=0)
+            seen, broken, sent = observe(here)
+            if keep is not None:
+                shutil.copytree(folder, keep / str(number), dirs_exist_ok=True)
+        red, errors, requests = {**seen, **red}, errors + broken, requests + sent
     globs = (*named, *consequences().get(fault.id, {}))
     return Outcome(
         fault=fault.id,
