@@ -29,7 +29,8 @@ def _asking(bodies: Bodies, text: str, *offered: Tool, max_tokens: int = 96, **f
 
 
 @probe(
-    "tools.every-choice-is-accepted", "tools.none-yields-no-call", "response.text-unless-calls", "tools.required-yields-a-call",
+    "tools.every-choice-is-accepted", "tools.none-yields-no-call", "tools.required-yields-a-call",
+    "response.text-unless-calls",
     "tools.named-choice-is-obeyed", "tools.parallel-false-yields-at-most-one", "tools.call-only-content",
     "finish.tool-calls-for-named-choice", "finish.no-tool-calls-without-calls", *EVERY_CALL, *STREAMED_CALL,
     effort="smoke", cost=4,
