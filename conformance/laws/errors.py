@@ -76,7 +76,13 @@ def type_fits_the_status(x: Exchange, promise: Promise) -> Iterator[Violation]:
         yield Violation(f"error.type does not fit the status {x.status}", " or ".join(types), shortened(found))
 
 
-@law("errors.documented-statuses-only", applies=lambda x: chat(x) and x.answered)
+def _as_documented(x: Exchange) -> bool:
+    """A request of the documented kind: what else may come for other content types is not the document's matter."""
+    types = [value for name, value in x.sent.headers if name.lower() == "content-type"]
+    return chat(x) and x.answered and types == ["application/json"]
+
+
+@law("errors.documented-statuses-only", applies=_as_documented)
 def documented_statuses_only(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """The status of every answer is one that the document lists."""
     statuses = statuses_of(promise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -126,7 +127,9 @@ def test_known_stumbling_blocks(ask: Asker, bodies: Bodies) -> None:
     body = bodies.chat("Say OK.", max_tokens=SHORT)
 
     def saying(*texts: str) -> Body:
-        return changed(body, messages=[*({"role": "user", "content": text} for text in texts), *body["messages"]])
+        roles = itertools.cycle(("user", "assistant"))
+        said = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=False)]
+        return changed(body, messages=[*said, *body["messages"]])
 
     apart = {repr(text): ([ANY_TEXT], saying(text)) for text in TEXTS}
     accept(ask, saying(*TEXTS), [ANY_TEXT], apart)

@@ -49,7 +49,7 @@ def _ignored(bodies: Bodies) -> Body:
         top_logprobs=1,
         metadata={"purpose": "conformance"},
         store=False,
-        service_tier="auto",
+        service_tier="default",
         prompt_cache_key="conformance",
         safety_identifier="conformance",
     )

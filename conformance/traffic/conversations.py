@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jsonschema_rs
 from hypothesis import strategies as st
 
-from conformance.traffic.bodies import WEATHER, Bodies, Body
+from conformance.traffic.bodies import Bodies, Body
 from conformance.traffic.images import text_part
 from spec.model import Profile
 
@@ -70,13 +69,13 @@ def _content(roles: Sequence[str]) -> st.SearchStrategy[Any]:
 
 
 def options(bodies: Bodies) -> st.SearchStrategy[Body]:
-    """Sets of optional fields with values the document allows, none of which needs a special model or a session."""
+    """Sets of optional fields with documented values that need no capability."""
     fields: dict[str, st.SearchStrategy[Any]] = {
         "max_tokens": st.integers(1, 24),
         "max_completion_tokens": st.integers(1, 24),
         "temperature": st.sampled_from([0, 0.3, 1, 1.5, 2]),
         "top_p": st.sampled_from([0.1, 0.5, 0.9, 1]),
-        "n": st.integers(1, _most_choices(bodies.profile)),
+        "n": st.just(1),
         "stop": st.one_of(texts(8), st.lists(texts(8), min_size=1, max_size=4)),
         "seed": st.integers(0, 2**31 - 1),
         "presence_penalty": st.sampled_from([-2, -0.5, 0, 1.5, 2]),
@@ -85,22 +84,9 @@ def options(bodies: Bodies) -> st.SearchStrategy[Body]:
         "metadata": st.just({"purpose": "conformance"}),
         "store": st.booleans(),
         "logprobs": st.booleans(),
-        "parallel_tool_calls": st.booleans(),
         "response_format": st.just({"type": "text"}),
         "stream": st.booleans(),
     }
     known = {name: values for name, values in fields.items() if bodies.profile.accepts(name)}
-    return st.fixed_dictionaries({}, optional=known).map(_consistent)
-
-
-def _most_choices(profile: Profile) -> int:
-    schema = profile.openapi["components"]["schemas"]["ChatCompletionRequest"]["properties"].get("n", {})
-    return 2 if jsonschema_rs.is_valid(schema, 2) else 1
-
-
-def _consistent(fields: Body) -> Body:
-    """What some fields need: a limit so that examples stay cheap, tools where calls are spoken of."""
-    whole = {"max_tokens": 16, **fields}
-    if "parallel_tool_calls" in whole:
-        whole |= {"tools": [WEATHER], "tool_choice": "auto"}
-    return whole
+    # the limit keeps examples cheap
+    return st.fixed_dictionaries({}, optional=known).map(lambda drawn: {"max_tokens": 16, **drawn})

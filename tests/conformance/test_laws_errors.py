@@ -84,6 +84,9 @@ def test_statuses_that_are_not_listed() -> None:
     assert "not documented" in verdict("errors.documented-statuses-only", refused(422), **listed)
     assert verdict("errors.documented-statuses-only", refused(422)) == KEPT
     assert verdict("errors.documented-statuses-only", replace(refused(422), end="reset"), **listed) == UNSEEN
+    text = refused(415)
+    text = replace(text, sent=replace(text.sent, headers=(("Content-Type", "text/plain"),)))
+    assert verdict("errors.documented-statuses-only", text, **listed) == UNSEEN
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,6 @@ def test_the_document_allows_every_set_of_options(name: str) -> None:
     for fields in drawn(options(bodies), 100):
         assert _validator(name).is_valid(changed(bodies.chat(), **fields)), fields
         assert fields["max_tokens"] <= 24
-        assert ("parallel_tool_calls" in fields) == ("tools" in fields)
 
 
 def test_texts_can_be_sent() -> None:
