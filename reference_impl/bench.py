@@ -24,8 +24,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
 
+from reference_impl.bench_server import cost_per_event
 from reference_impl.engine import Engine, GenerationRequest, SamplingParams
-from reference_impl.model.checkpoint import CheckpointError, LoadedModel, load_model, randomise
+from reference_impl.model.checkpoint import BUILTINS, CheckpointError, LoadedModel, load_model, randomise
 from reference_impl.model.transformer import ModelConfig, Transformer
 
 BATCHES = (1, 16)
@@ -290,6 +291,11 @@ def main(arguments: list[str] | None = None) -> int:
             )
         )
         report(measured, sys.stdout.write)
+    if chosen.device == "cpu" and chosen.only != "random" and first.name in BUILTINS:
+        through, alone = asyncio.run(cost_per_event(first.name))
+        sys.stdout.write(
+            f"\nserver: {through * 1e6:.0f} CPU-us per streamed token, of which the engine {alone * 1e6:.0f}\n"
+        )
     return 0
 
 

@@ -25,6 +25,7 @@ def test_prints_every_line_and_says_what_is_left_out(capsys, monkeypatch):
     assert len(re.findall(r"decode, batch  1 +\d+ tokens/", text)) == 2
     assert len(re.findall(r"decode, batch 16 +\d+ tokens/", text)) == 2
     assert re.search(r"first token after 128 prompt tokens +[\d.]+ ms", text)
+    assert re.search(r"server: \d+ CPU-us per streamed token, of which the engine \d+", text)
     assert "ratio" not in text
 
 
