@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from reference_impl.faults.edits import DONE, Chunks, Events, deltas, replaced
 from reference_impl.faults.hooks import Exchange
 from reference_impl.faults.registry import fault
+
+_BEYOND_ASCII: Final = re.compile(rb"([\xc2-\xf4])[\x80-\xbf]+")  # one character, its first byte as a group
 
 
 @fault("done-duplicated", "events", both=["stream.done-comes-once"])
@@ -125,15 +130,15 @@ async def fake_streaming_buffered(events: Events, exchange: Exchange) -> Events:
 
 @fault("bytes-not-utf8", "events", both=["wire.utf8"])
 async def bytes_not_utf8(events: Events, exchange: Exchange) -> Events:
-    """Characters beyond ASCII are written in Latin-1."""
+    """Of a character beyond ASCII only the first byte is written."""
     async for event in events:
-        yield event.decode().encode("latin-1", "replace")
+        yield _BEYOND_ASCII.sub(rb"\1", event)
 
 
 @fault("body-not-utf8", "body", both=["wire.utf8"])
 def body_not_utf8(body: bytes, exchange: Exchange) -> bytes:
-    """Characters beyond ASCII in a whole body are written in Latin-1."""
-    return body.decode().encode("latin-1", "replace")
+    """Of a character beyond ASCII only the first byte is written, in whole bodies."""
+    return _BEYOND_ASCII.sub(rb"\1", body)
 
 
 @fault("body-with-nan", "body", both=["wire.strict-json"])
