@@ -20,17 +20,17 @@ def main(exchanges: int) -> None:
         recorded = (directory / "exchanges.jsonl").stat().st_size
         print(f"{exchanges} exchanges, {recorded / 1e6:.1f} MB recorded")
         for name in DEFAULT:
-            started = time.perf_counter()
+            started, worked = time.perf_counter(), time.process_time()
             run = load_run(directory)
             paths = []
             for file, write in FORMATS[name]:
                 paths.append(directory / file)
                 write(run, paths[-1])
-            took = time.perf_counter() - started
+            took, cpu = time.perf_counter() - started, time.process_time() - worked
             size = sum(Path(path).stat().st_size for path in paths)
             # Linux counts the highest resident set in KiB; it never goes down, so each line includes those above.
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-            print(f"{name:9} {took:6.2f} s  {size / 1e6:7.2f} MB  peak memory {peak / 1e6:.0f} MB")
+            print(f"{name:9} {took:6.2f} s ({cpu:.2f} s of CPU)  {size / 1e6:7.2f} MB  peak memory {peak / 1e6:.0f} MB")
 
 
 if __name__ == "__main__":
