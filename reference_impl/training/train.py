@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from reference_impl.model.checkpoint import load_model
 from reference_impl.model.transformer import ModelConfig, Transformer, causal_attention
 from reference_impl.model.vision import VisionConfig, VisionEncoder
+from reference_impl.training.circuit import prepare_copying
 from reference_impl.training.corpus import Example, examples, plain_texts
 from reference_impl.training.export import CONFIG, export, initialise
 from reference_impl.training.tokenizer import train_tokenizer
@@ -30,7 +31,7 @@ POOL = 4096
 LONGEST = 2048
 """Tokens of the longest dialogue in training; attention in full needs memory that grows with the square."""
 
-LESSONS = 16_000
+LESSONS = 8_000
 """Dialogues over which plain copying gives way to the whole mixture."""
 
 MATRIX_RATE, OTHER_RATE = 0.02, 0.004
@@ -124,6 +125,7 @@ def _fresh_model(settings: Settings) -> tuple[Transformer, VisionEncoder]:
     transformer = Transformer(ModelConfig.from_hf(CONFIG))
     vision = VisionEncoder(VisionConfig.from_hf(CONFIG["vision_config"]))
     initialise(transformer, transformer.config.layers, generator)
+    prepare_copying(transformer, generator)
     initialise(vision, vision.config.layers, generator)
     return transformer.to(settings.device), vision.to(settings.device)
 

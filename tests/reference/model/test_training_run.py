@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 from reference_impl.model.checkpoint import load_model
-from reference_impl.model.transformer import causal_attention
-from reference_impl.training.corpus import examples
+from reference_impl.model.transformer import ModelConfig, Transformer, causal_attention
+from reference_impl.training import dialogues
+from reference_impl.training.circuit import prepare_copying
+from reference_impl.training.corpus import example, examples
+from reference_impl.training.export import CONFIG, initialise
 from reference_impl.training.train import Settings, train
+from reference_impl.training.vocabulary import WORDS
 
 
 @pytest.mark.slow
@@ -39,3 +44,30 @@ def loss(model):
         total += float(F.cross_entropy(logits, ids[0, 1:][learn], reduction="sum"))
         count += int(learn.sum())
     return total / count
+
+
+@torch.inference_mode()
+def test_fresh_weights_already_copy():
+    """The head start works before any training: most known words of a sentence are repeated in order."""
+    generator = torch.Generator().manual_seed(1)
+    transformer = Transformer(ModelConfig.from_hf(CONFIG))
+    initialise(transformer, transformer.config.layers, generator)
+    chance = copied(transformer)
+    prepare_copying(transformer, generator)
+    assert chance < 0.05
+    assert copied(transformer) > 0.4
+
+
+def copied(transformer):
+    """Share of tokens predicted rightly while a sentence of random known words is repeated."""
+    tokenizer, rng = load_model("tiny-random").tokenizer, random.Random(3)
+    right = total = 0
+    for _ in range(10):
+        words = " ".join(rng.sample(WORDS, 12))
+        made = example(dialogues.Dialogue([dialogues.user(f"Repeat exactly: {words}")], words), tokenizer)
+        ids, learn = torch.tensor([made.ids]), torch.tensor(made.learn)[1:]
+        states = transformer(transformer.embed(ids), torch.arange(ids.shape[1])[None], causal_attention)
+        chosen = transformer.logits(states)[0, :-1][learn].argmax(-1)
+        right += int((chosen == ids[0, 1:][learn]).sum())
+        total += int(learn.sum())
+    return right / total
