@@ -261,7 +261,7 @@ def test_large_lists_filter_at_once(opened):
             return performance.now() - start;
         }"""
     )
-    assert took < 3_000  # a fifth of a second where nothing else runs
+    assert took < 3_000  # milliseconds, on a machine that may be busy
 
 
 @pytest.mark.skipif(not Path(AXE).is_file(), reason="AXE_PATH names no axe-core file")
