@@ -149,7 +149,7 @@ def _named_probe(name: str) -> Any:
     return pytest.param(name, marks=mark)
 
 
-@pytest.mark.parametrize("name", map(_named_probe, PROTOCOL_NAMES))
+@pytest.mark.parametrize("name", [_named_probe(name) for name in PROTOCOL_NAMES])
 def test_names_that_mean_something_else(ask: Asker, bodies: Bodies, name: str) -> None:
     """Call a function whose name is also a word of the protocol, streamed, so that it cannot be taken for that word."""
     one = tool(name, objects(city={"type": "string"}), "Get the weather")

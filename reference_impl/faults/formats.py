@@ -16,7 +16,7 @@ async def json_object_fenced(pieces: Pieces, exchange: Exchange) -> Pieces:
     """JSON mode returns the JSON inside a Markdown fence."""
 
     form = exchange.data.get("response_format")
-    fenced = isinstance(form, dict) and form.get("type") != "text"
+    fenced = isinstance(form, dict) and form.get("type") == "json_object"
     if fenced:
         yield Content("```json\n")
     async for piece in pieces:
