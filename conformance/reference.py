@@ -38,17 +38,27 @@ def running(dialect: str, *arguments: str, log: str | None = None) -> Iterator[R
     """
     os.environ.setdefault(KEY_VARIABLE, secrets.token_urlsafe(24))
     command = [sys.executable, "-m", "reference_impl", "--dialect", dialect, "--api-key-env", KEY_VARIABLE]
-    process = _start([*command, *arguments], log)
+    with serving([*command, *arguments], log=log) as served:
+        yield served
+
+
+@contextmanager
+def serving(command: Sequence[str], *, cwd: Path | None = None, log: str | None = None) -> Iterator[Reference]:
+    """Any server whose first line on standard output is `listening BASE_URL`, stopped at the end.
+
+    Raises `ReferenceError` when it does not come up.
+    """
+    process = _start(command, cwd, log)
     try:
         yield Reference(_base_url(process), process)
     finally:
         _stop(process)
 
 
-def _start(command: Sequence[str], log: str | None) -> subprocess.Popen[str]:
+def _start(command: Sequence[str], cwd: Path | None, log: str | None) -> subprocess.Popen[str]:
     errors = Path(log).open("w", encoding="utf-8") if log else subprocess.PIPE  # noqa: SIM115 - the child keeps it
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+        command, cwd=cwd, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
     )
     if not isinstance(errors, int):
         errors.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,7 +154,9 @@ def _promise_problems(
         problems.append(Problem(str(path), name, message))
 
     if requirements is not None and name not in requirements:
-        refuse("no requirement has this id; correct it or add a row to requirements/")
+        near = difflib.get_close_matches(name, requirements, n=3)
+        hint = f" (did you mean {', '.join(near)}?)" if near else ""
+        refuse(f"no requirement has this id{hint}; correct it or add a row to requirements/")
     if row["level"] not in get_args(Level):
         refuse(f"`level` must be one of {', '.join(get_args(Level))}")
     if row["basis"] not in get_args(Basis):
