@@ -32,6 +32,7 @@ from spec.model import Profile
 RUN_VARIABLE = "CONFORMANCE_RUN"
 PROBLEMS = "problems.jsonl"
 BUDGET = "budget.json"
+VIOLATED = "violated"  # a report's property: a requirement that was violated in front of the probe
 SETTINGS_KEY = pytest.StashKey[Settings]()
 PROFILE_KEY = pytest.StashKey[Profile]()
 
@@ -123,7 +124,7 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
     target = settings.target
     redactor = Redactor(target.secrets())
     client = Client(target.base_url, settings.limits, redactor, verification(target), target.proxy)
-    before = Recording(settings.out) if settings.resume else Recording()
+    before = Recording(settings.out)
     return Session(
         target=target,
         judge=Judge(profile),
@@ -134,8 +135,8 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
         seed=settings.seed,
         belief_repeats=settings.belief_repeats,
         worker=worker,
-        recorded=before.answers,
-        cases_recorded=before.cases,
+        recorded=before.answers if settings.resume else {},
+        cases_recorded=before.cases if settings.resume else (),
         counter=before.exchange_count,
         case_counter=len(before.cases),
     )
@@ -164,6 +165,8 @@ def ask(request: pytest.FixtureRequest, conformance_session: Session) -> Iterato
     """Sends requests for this probe; a must that is violated fails it once it is over."""
     asker = Asker(conformance_session, probe_name(request.node), topic_of(request.node))
     yield asker
+    violated = {finding.requirement for finding in asker.findings if finding.violation}
+    request.node.user_properties += [(VIOLATED, name) for name in sorted(violated)]
     broken = _violated_musts(asker, conformance_session.judge.profile)
     if broken:
         raise ConformanceViolation("; ".join(broken[:5]))

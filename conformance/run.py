@@ -20,7 +20,8 @@ from conformance.gate import Policy, judge_gate
 from conformance.plan import Plan, make_plan
 from conformance.plugin import BUDGET, PROBLEMS, make_session
 from conformance.preflight import Preflight, preflight
-from conformance.record import Ending, build
+from conformance.proof.signatures import nearest
+from conformance.record import Ending, build, is_unprovokable
 from conformance.results import judge_folder, requirement_rows
 from conformance.session import run_probes
 from conformance.settings import Settings
@@ -118,9 +119,14 @@ def conclude(
     waivers = [waiver.to_json() for waiver in terms.waivers]
     record = build(settings, profile, judged, rows, spent, started, now(), wall_s, ending, waivers)
     gate = judge_gate(
-        record, stale=stale(terms.waivers, rows, profile.promises, day), baseline=terms.baseline, policy=terms.policy
+        record,
+        stale=stale(terms.waivers, rows, profile.promises, day),
+        baseline=terms.baseline,
+        policy=terms.policy,
+        unprovokable=[name for name in wanted if is_unprovokable(name, profile)],
     )
     record["gate"] = asdict(gate)
+    record["diagnosis"] = [likeness.to_json() for likeness in nearest(profile.name, rows)]
     reports.write_results(settings.out, record)
     reports.render(settings.out)
     return record
