@@ -140,7 +140,10 @@ def test_how_many_pictures(ask: Asker, bodies: Bodies) -> None:
     ask.case("accepted", ["images.up-to-the-limit-are-accepted"], asked=[control, spread])
     words = f"{most + 1} images are shown"
     too_many = ask(_showing(body, *several))
-    _refused(ask, control, too_many, words, "images.too-many-are-400", "images.too-many-code")
+    _refused(ask, control, too_many, words, "images.too-many-are-400")
+    if not 400 <= too_many.status < 500:
+        return  # what is not counted at all has neither a code nor a way to be counted
+    _refused(ask, control, too_many, words, "images.too-many-code")
     for stream in (False, True):
         defect = ask(_spread(bodies, _thirds(several), stream=stream))
         _refused(ask, spread, defect, f"{words} over several messages", "images.counted-over-the-conversation")
