@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,8 +31,12 @@ def judge_gate(
     stale: Sequence[str] = (),
     baseline: Mapping[str, Any] | None = None,
     policy: Policy | None = None,
+    unprovokable: Collection[str] = (),
 ) -> Gate:
-    """The status of a run at a gate. An interrupted or broken run keeps its own status."""
+    """The status of a run at a gate. An interrupted or broken run keeps its own status.
+
+    `unprovokable` are the requirements whose conditions no client can provoke.
+    """
     gate = Gate(record["exit_status"])
     if gate.status in (INTERRUPTED, SUITE_FAILED):
         return gate
@@ -46,14 +50,16 @@ def judge_gate(
             gate.status = CONFORMANT
             gate.reasons.append("every failure was already in the baseline")
     if policy is not None:
-        _apply_policy(gate, rows, policy)
+        _apply_policy(gate, rows, policy, unprovokable)
     if stale:
         gate.status = NON_CONFORMANT
         gate.reasons += stale
     return gate
 
 
-def _apply_policy(gate: Gate, rows: Sequence[Mapping[str, Any]], policy: Policy) -> None:
+def _apply_policy(
+    gate: Gate, rows: Sequence[Mapping[str, Any]], policy: Policy, unprovokable: Collection[str]
+) -> None:
     musts = [row for row in rows if row["level"] == "must"]
     for topic in policy.required_topics:
         if not any(row["topic"] == topic and row["verdict"] == "pass" for row in musts):
@@ -66,15 +72,15 @@ def _apply_policy(gate: Gate, rows: Sequence[Mapping[str, Any]], policy: Policy)
     if open_ends > policy.max_inconclusive_musts:
         gate.status = NOT_ENOUGH
         gate.reasons.append(f"{open_ends} inconclusive musts, {policy.max_inconclusive_musts} allowed")
-    elif gate.status == NOT_ENOUGH and open_ends and not others and _only_inconclusive(musts):
+    elif gate.status == NOT_ENOUGH and open_ends and not others and _only_inconclusive(musts, unprovokable):
         gate.status = CONFORMANT
         gate.reasons.append(f"{open_ends} inconclusive musts are within the {policy.max_inconclusive_musts} allowed")
 
 
-def _only_inconclusive(musts: Sequence[Mapping[str, Any]]) -> bool:
+def _only_inconclusive(musts: Sequence[Mapping[str, Any]], unprovokable: Collection[str]) -> bool:
     """Whether inconclusive verdicts alone keep the run from being conformant."""
     return all(
         row["verdict"] in ("pass", "not_applicable", "inconclusive")
-        or (row["verdict"] == "not_exercised" and row.get("unprovokable"))
+        or (row["verdict"] == "not_exercised" and row["id"] in unprovokable)
         for row in musts
     )

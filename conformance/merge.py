@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conformance.settings import Settings
+from conformance.settings import SETTINGS, Settings
+from conformance.verdict import INTERRUPTED, SUITE_FAILED
 from conformance.wire.journal import CASES, EXCHANGES, Journal, read_lines
 
 SAME = ("profile", "seed", "effort", "only", "strict", "limits", "spec_dir")
@@ -18,9 +19,13 @@ class MergeError(ValueError):
     """Shards that do not make one whole run; the message says which and why."""
 
 
-def merge(shards: Sequence[Path], out: Path) -> Settings:
-    """Write the exchanges and cases of all shards into `out`; returns the settings of the whole run."""
-    read = [(folder, Settings.read(folder)) for folder in shards]
+def merge(shards: Sequence[Path], out: Path) -> tuple[Settings, str, float]:
+    """Write the exchanges and cases of all shards into `out`.
+
+    Returns the settings of the whole run, when its first shard started, and how long the longest took. Raises
+    MergeError where the shards are not the parts of one run.
+    """
+    read = [(folder, _settings(folder)) for folder in shards]
     first_folder, first = read[0]
     count = first.shard[1]
     seen: dict[int, Path] = {}
@@ -45,20 +50,29 @@ def merge(shards: Sequence[Path], out: Path) -> Settings:
     whole = replace(first, out=out, shard=(1, 1), resume=False)
     whole.write()
     _join(read, out)
-    return whole
+    records = [_record(folder) for folder in shards]
+    return whole, min(r["started"] for r in records), max(r["cost"]["wall_s"] for r in records)
+
+
+def _settings(folder: Path) -> Settings:
+    if not (folder / SETTINGS).exists():
+        raise MergeError(f"{folder} is not a run's folder: it has no {SETTINGS}")
+    return Settings.read(folder)
 
 
 def _same_catalogue(folder: Path, other: Path) -> None:
-    digests = {_catalogue(folder), _catalogue(other)}
-    if len(digests) > 1:
+    if _record(folder)["suite"]["catalogue_sha256"] != _record(other)["suite"]["catalogue_sha256"]:
         raise MergeError(f"{folder} was judged by another catalogue than {other}")
 
 
-def _catalogue(folder: Path) -> str:
+def _record(folder: Path) -> dict[str, Any]:
     path = folder / "results.json"
     if not path.exists():
         raise MergeError(f"{folder} has no results.json: that shard did not end")
-    return str(json.loads(path.read_text(encoding="utf-8"))["suite"]["catalogue_sha256"])
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if record["exit_status"] in (INTERRUPTED, SUITE_FAILED):
+        raise MergeError(f"{folder} cannot be joined: {record['reason']}")
+    return record
 
 
 def _join(shards: Sequence[tuple[Path, Settings]], out: Path) -> None:
@@ -84,5 +98,3 @@ def _renamed(line: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     if "roles" in result:
         result["roles"] = {role: [prefix + i for i in ids] for role, ids in result["roles"].items()}
     return result
-
-

@@ -89,14 +89,15 @@ def _overall(rows: Sequence[Mapping[str, Any]], profile: Profile, ending: Ending
     counts: Counter[Verdict] = Counter(row["verdict"] for row in musts)
     if any(row["verdict"] == "fail" for row in rows):  # in strict runs a should fails too
         counts["fail"] = max(1, counts["fail"])
-    unprovokable = sum(row["verdict"] == "not_exercised" and _unprovokable(row["id"], profile) for row in musts)
+    unprovokable = sum(row["verdict"] == "not_exercised" and is_unprovokable(row["id"], profile) for row in musts)
     overall = run_verdict(dict(counts), unprovokable)
     if overall == "conformant" and (ending.interrupted or ending.stopped or ending.unusable):
         return "incomplete"
     return overall
 
 
-def _unprovokable(requirement: str, profile: Profile) -> bool:
+def is_unprovokable(requirement: str, profile: Profile) -> bool:
+    """Whether no client can bring about what the requirement is about."""
     row = profile.requirements[requirement]
     return row.judge == "untestable" or bool(row.induce)
 

@@ -34,6 +34,7 @@ class Settings:
     spec_dir: Path | None = None
     resume: bool = False
     command: str = "conformance run"
+    catalogue: str = ""  # digest of the catalogue that the command line planned with
     probes: tuple[str, ...] = ()  # only these, by pytest's node ids; empty means all that are wanted
     belief_repeats: int = 2  # how often a violation is sent again: the evidence says 1, 2 or 3 of 3
 

@@ -1,7 +1,9 @@
 """HAR 1.2 of every exchange, for browsers' network panels and proxies; a stream's events are under `_sse`.
 
+What a HAR cannot say is under `_conformance` of each request, so that the archive can be judged again like the run.
+
 Secrets were redacted when the exchanges were recorded. Source: the HAR 1.2 specification (W3C Web
-Performance draft); `_sse` is a custom field, which section "Custom fields" allows under an underscore.
+Performance draft); both are custom fields, which section "Custom fields" allows under an underscore.
 """
 
 from __future__ import annotations
@@ -54,6 +56,18 @@ class _WithEvents:
 
 
 @dataclass(frozen=True)
+class _Request:
+    """A HAR request with what a HAR has no place for."""
+
+    request: Request
+    more: dict[str, Any]
+
+    def asdict(self) -> dict[str, Any]:
+        """The JSON form, as harfile asks for it."""
+        return {**self.request.asdict(), "_conformance": self.more}
+
+
+@dataclass(frozen=True)
 class _Response:
     """A HAR response whose content may carry events."""
 
@@ -78,7 +92,7 @@ def _entry(harfile: ModuleType, exchange: Exchange) -> dict[str, Any]:
     }
 
 
-def _request(harfile: ModuleType, exchange: Exchange) -> Request:
+def _request(harfile: ModuleType, exchange: Exchange) -> _Request:
     request = exchange.request
     post = None
     if exchange.sent:
@@ -92,7 +106,17 @@ def _request(harfile: ModuleType, exchange: Exchange) -> Request:
         postData=post,
         bodySize=request.get("length", len(exchange.sent)),
     )
-    return made
+    return _Request(made, _more(exchange))
+
+
+def _more(exchange: Exchange) -> dict[str, Any]:
+    record, response = exchange.record, exchange.response or {}
+    more = {name: record[name] for name in ("id", "probe", "topic", "worker", "repeat_of", "end", "problem")}
+    more |= {"first_byte_s": record["timing"].get("first_byte_s"), "facts": record.get("facts", {})}
+    more |= {name: response[name] for name in ("truncated", "arrivals") if name in response}
+    if exchange.request.get("encoding") == "base64":
+        more["body"] = base64.b64encode(exchange.sent).decode()
+    return more
 
 
 def _response(harfile: ModuleType, exchange: Exchange) -> Response | _Response:

@@ -17,6 +17,7 @@ from conformance.cli.trouble import guarded
 # command: (module, attribute)
 COMMANDS = {
     "run": ("run", "command"),
+    "fleet": ("fleet", "command"),
     "plan": ("plan", "command"),
     "probe": ("probe", "command"),
     "judge": ("judge", "command"),

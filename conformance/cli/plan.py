@@ -50,7 +50,9 @@ def command(**given: Any) -> None:
     target = _target(merge(given, file.target))
     effort = given["effort"] or file.run.get("effort", "standard")
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(profile, target, Path(folder), effort=effort, only=given["only"], spec_dir=given["spec_dir"])
+        settings = Settings(
+            profile, target, Path(folder), effort=effort, only=given["only"], spec_dir=given["spec_dir"]
+        )
         settings.write()
         plan = make_plan(settings)
     if given["as_json"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,9 +9,13 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.live import Live
+from rich.table import Table
 
-from conformance.plan import Plan
+from conformance.plan import Plan, PlannedTopic
+from conformance.plugin import BUDGET, VIOLATED
 from conformance.settings import Settings
+from conformance.wire.budget import Budget, Spent
 
 MARKS = {
     "pass": "✓", "fail": "✗", "warn": "!", "inconclusive": "?", "not_exercised": "·", "not_applicable": "–",
@@ -27,33 +30,99 @@ EVERY_S = 5.0
 
 
 class Progress:
-    """A pytest plugin that says how far the run is: one line now and then, never a flood."""
+    """A pytest plugin that says how far the run is.
 
-    def __init__(self, settings: Settings) -> None:
-        self.base_url = settings.target.base_url
-        self.profile = settings.profile
-        self.console = Console(stderr=True, highlight=False)
-        self.total = 0
+    On a terminal a table that is drawn again every second; otherwise one line now and then, never a flood. What
+    it shows are our own numbers and the ids of requirements, never a word of the endpoint.
+    """
+
+    def __init__(self, settings: Settings, console: Console | None = None) -> None:
+        self.settings = settings
+        self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self.planned: PlannedTopic | None = None
+        self.probes = 0
         self.done = 0
-        self._spoke = time.monotonic()
+        self.broken: set[str] = set()
+        self._started = self._spoke = time.monotonic()
+        self._live: Live | None = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
 
     def plan(self, plan: Plan) -> None:
         """Say what is about to be sent."""
-        self.total = len(plan.probes)
+        target = self.settings.target
+        self.planned = plan.total(target)
+        self.probes = len(plan.probes)
+        cost = "" if self.planned.cost is None else f" and {self._money(self.planned.cost)}"
         self.console.print(
-            f"certifying {self.base_url} against {self.profile}: {self.total} probes, "
-            f"{plan.requests} requests, {len(plan.requirements)} requirements",
+            f"certifying {target.base_url} against {self.settings.profile}: {self.probes} probes, "
+            f"{self.planned.requests} requests, {len(plan.requirements)} requirements; "
+            f"at most {self.planned.tokens.prompt + self.planned.tokens.completion} tokens{cost}",
             markup=False,
         )
+        self._started = time.monotonic()
+        if self.console.is_terminal:
+            self._live = Live(
+                get_renderable=self.table, console=self.console, refresh_per_second=1, transient=True,
+                redirect_stdout=False, redirect_stderr=False,
+            )  # fmt: skip
+            self._live.start()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count finished probes."""
+        """Count finished probes, and requirements that were seen violated."""
         if report.when != "teardown":
             return
         self.done += 1
-        if time.monotonic() - self._spoke >= EVERY_S:
+        self.broken |= {str(value) for name, value in report.user_properties if name == VIOLATED}
+        if self._live is None and time.monotonic() - self._spoke >= EVERY_S:
             self._spoke = time.monotonic()
-            self.console.print(f"  {self.done} of {self.total} probes", markup=False)
+            spent = self._spent()
+            self.console.print(
+                f"  {self.done} of {self.probes} probes, {spent.requests} requests, {spent.tokens} tokens, "
+                f"{len(self.broken)} findings",
+                markup=False,
+            )
+
+    def table(self) -> Table:
+        """What is spent, found and left by now."""
+        spent, passed = self._spent(), time.monotonic() - self._started
+        planned = self.planned.requests if self.planned else 0
+        caps = self.settings.caps
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        table.add_row("probes", f"{self.done} of {self.probes}")
+        table.add_row("requests", f"{spent.requests} of {planned}{_cap(caps.requests)}")
+        table.add_row("tokens", f"{spent.tokens}{_cap(caps.tokens)}")
+        if self.settings.target.prices is not None:
+            table.add_row("money", f"{self._money(spent.cost)}{_cap(caps.cost)}")
+        table.add_row("rate", f"{60 * spent.requests / max(passed, 1e-9):.0f} requests a minute")
+        table.add_row("waiting", f"{spent.waiting_s:.0f} s in all for the endpoint's rate limits")
+        table.add_row("findings", f"{len(self.broken)}" + "".join(f"\n{name}" for name in sorted(self.broken)[:5]))
+        table.add_row("remaining", remaining(spent.requests, planned, passed))
+        return table
+
+    def _spent(self) -> Spent:
+        return Budget(self.settings.out / BUDGET, self.settings.caps).read()
+
+    def _money(self, amount: float) -> str:
+        prices = self.settings.target.prices
+        return f"{amount:.4f} {prices.currency if prices else ''}".rstrip()
+
+
+def remaining(requests: int, planned: int, passed: float) -> str:
+    """How long the rest takes at the rate so far, in words."""
+    if requests < 3:
+        return "not known yet"
+    seconds = max(0, planned - requests) * passed / requests
+    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"
+
+
+def _cap(cap: float | None) -> str:
+    return "" if cap is None else f" (at most {cap:g})"
 
 
 def summary(record: Mapping[str, Any], out: Path) -> str:
@@ -78,8 +147,3 @@ def summary(record: Mapping[str, Any], out: Path) -> str:
     )
     lines.append(f"  report: {out / 'report.html'}")
     return "\n".join(for_terminal(line) for line in lines)
-
-
-def is_terminal() -> bool:
-    """Whether standard error is a person's terminal."""
-    return sys.stderr.isatty()

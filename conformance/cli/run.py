@@ -7,17 +7,18 @@ import signal
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-import reports
-from conformance.cli.options import config_option, known_profile, spec_dir_option, target_settings
+import spec
+from conformance.cli.fleet import run_targets
+from conformance.cli.options import config_option, known_profile, profile_of, spec_dir_option, target_settings
 from conformance.cli.progress import Progress, summary
 from conformance.cli.target import resolve
-from conformance.config import ConfigError, Waiver, load_waivers
-from conformance.gate import Policy
+from conformance.cli.terms import terms_of, terms_options
 from conformance.probe import EFFORTS
 from conformance.run import Terms, run
 from conformance.settings import SETTINGS, Settings
@@ -35,10 +36,11 @@ def _shard(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]
     return int(index), int(count)
 
 
-@click.command("run")
+@click.command("run", context_settings={"auto_envvar_prefix": "CONFORMANCE"})
 @spec_dir_option
 @config_option
-@click.option("--target", "name", help="A [targets.NAME] of the settings file.")
+@click.option("--target", "name", multiple=True, envvar="CONFORMANCE_TARGET",
+              help="A [targets.NAME] of the settings file (repeatable: see fleet).")
 @click.option("--profile", callback=known_profile, help="ark, serenity-edge, portable, or one of your own.")
 @click.option("--base-url", help="Up to and including /v1, as the OpenAI SDKs take it. Default: the bundled reference.")
 @click.option("--model", help="Model id. Default: the first that GET models lists.")
@@ -58,37 +60,31 @@ def _shard(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]
 @click.option("--shard", callback=_shard, default="1/1", metavar="I/N", help="Run one part of N.")
 @click.option("--resume", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Continue a run.")
 @click.option("--strict", is_flag=True, help="A should counts as a must.")
-@click.option("--waivers", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Known failures.")
-@click.option("--baseline", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN",
-              help="Only failures that this earlier run did not have fail the gate.")
+@terms_options
 @click.option("--rerun", type=click.Choice(["failed", "inconclusive"]), help="Ask again what --baseline has as such.")
 @click.option("--induce", is_flag=True, help="The endpoint supports the X-Conformance-Induce header.")
 @click.option("--insecure-http", is_flag=True, help="Allow plain http to other machines.")
 @click.option("--allow-load", is_flag=True, help="Allow probes that put load on the endpoint.")
 @click.option("--reference-fault", "reference_faults", multiple=True, metavar="ID",
               help="Break the bundled reference in this way (python -m reference_impl --list-faults).")
-def command(**given: Any) -> int:
+@click.pass_context
+def command(ctx: click.Context, /, **given: Any) -> int:
     """Certify an endpoint against a vendor's document, and write record and reports."""
+    if len(given["name"]) > 1:
+        return run_targets(ctx, given)
+    given["name"] = given["name"][0] if given["name"] else None
     file = target_settings(given)
     options = {**DEFAULTS, **file.run, **{name: value for name, value in given.items() if value is not None}}
-    profile = given["profile"] or file.target.get("profile")
-    if profile is None:
-        raise click.UsageError("which document? Give --profile, or --target with a settings file.")
+    profile = profile_of(given, file)
     if options.get("max_cost") and "prices" not in file.target:
         raise click.UsageError("--max-cost needs the target's prices in the settings file")
     with ExitStack() as stack:
         target = resolve(stack, {**given, "profile": profile}, file.target)
-        terms = Terms(
-            policy=Policy(
-                tuple(file.policy.get("required_topics", ())), file.policy.get("max_inconclusive_musts")
-            ),
-            waivers=_waivers(options.get("waivers"), target),
-            baseline=reports.load_run(given["baseline"]).results if given["baseline"] else None,
-        )
+        terms = terms_of(file.policy, options.get("waivers"), given["baseline"], target)
         settings = _settings(given, options, file.policy, profile, target, terms)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, with a partial report
-        progress = Progress(settings)
-        record = run(settings, progress, terms=terms, on_plan=progress.plan)
+        with Progress(settings) as progress:
+            record = run(settings, progress, terms=terms, on_plan=progress.plan)
         click.echo(summary(record, settings.out))
         status: int = record["gate"]["status"]
         return status
@@ -124,14 +120,22 @@ def _settings(
             options.get("max_cost"),
             target.requests_per_minute,
         ),
-        limits=Limits(exchange_s=options["timeout"], idle_s=min(60.0, options["timeout"])),
+        limits=_limits(options),
         spec_dir=given["spec_dir"],
         resume=given["resume"] is not None,
         command=shlex.join(["conformance", *sys.argv[1:]]),
+        catalogue=spec.load_profile(profile, given["spec_dir"]).catalogue_sha256,
     )
     if settings.resume:
         _check_resumable(settings)
     return settings
+
+
+def _limits(options: dict[str, Any]) -> Limits:
+    """The settings file's limits; `--timeout` bounds the exchange, and silence with it."""
+    timeout = options["timeout"]
+    usual = Limits(exchange_s=timeout, first_byte_s=timeout, idle_s=min(60.0, timeout))
+    return replace(usual, **options.get("limits", {}))
 
 
 def _check_resumable(settings: Settings) -> None:
@@ -139,7 +143,7 @@ def _check_resumable(settings: Settings) -> None:
     if not (settings.out / SETTINGS).exists():
         raise click.UsageError(f"{settings.out} holds no run to resume")
     before = Settings.read(settings.out)
-    for name in ("profile", "seed", "effort", "only", "shard"):
+    for name in ("profile", "catalogue", "seed", "effort", "only", "shard"):
         if getattr(before, name) != getattr(settings, name):
             raise click.UsageError(
                 f"{settings.out} was run with {name} {getattr(before, name)!r}, not {getattr(settings, name)!r}"
@@ -147,14 +151,3 @@ def _check_resumable(settings: Settings) -> None:
     same = (before.target.name, before.target.model) == (settings.target.name, settings.target.model)
     if not same or (settings.target.name != "reference" and before.target.base_url != settings.target.base_url):
         raise click.UsageError(f"{settings.out} was run against {before.target.base_url} ({before.target.model})")
-
-
-def _waivers(path: str | Path | None, target: Target) -> list[Waiver]:
-    if path is None:
-        return []
-    try:
-        return load_waivers(Path(path), [name for name in (target.name, target.base_url) if name])
-    except ConfigError as error:
-        raise click.UsageError(str(error)) from error
-
-

@@ -42,7 +42,9 @@ class Stamp:
     facts: Mapping[str, Any] | None = None
 
 
-def _transport(deadline: Deadline, verify: ssl.SSLContext | bool, proxy: str | None) -> httpx.HTTPTransport:
+def _transport(
+    deadline: Deadline, idle_s: float, verify: ssl.SSLContext | bool, proxy: str | None
+) -> httpx.HTTPTransport:
     transport = httpx.HTTPTransport(verify=verify, proxy=proxy, trust_env=False, retries=0)
     if proxy is None:
         # httpx offers no door for a network backend; its pool is httpcore's own, which does.
@@ -51,7 +53,7 @@ def _transport(deadline: Deadline, verify: ssl.SSLContext | bool, proxy: str | N
             max_connections=100,
             max_keepalive_connections=20,
             keepalive_expiry=15.0,
-            network_backend=DeadlineBackend(deadline),
+            network_backend=DeadlineBackend(deadline, idle_s),
         )
     return transport
 
@@ -74,8 +76,12 @@ class Client:
         self._clock = clock
         self._deadline = Deadline()
         self._http = httpx.Client(
-            transport=_transport(self._deadline, verify, proxy),
-            timeout=httpx.Timeout(self.limits.idle_s, connect=self.limits.connect_s, pool=self.limits.exchange_s),
+            transport=_transport(self._deadline, self.limits.idle_s, verify, proxy),
+            timeout=httpx.Timeout(
+                max(self.limits.idle_s, self.limits.first_byte_s),
+                connect=self.limits.connect_s,
+                pool=self.limits.exchange_s,
+            ),
             follow_redirects=False,
             trust_env=False,
         )
@@ -96,7 +102,7 @@ class Client:
         )
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         reading = _Reading(self.limits, self._clock, call.hang_up_after)
-        self._deadline.start(self.limits.exchange_s)
+        self._deadline.start(self.limits.exchange_s, self.limits.first_byte_s)
         end, problem = reading.run(self._http, request)
         received = reading.received(self.redactor)
         return Exchange(
@@ -129,6 +135,8 @@ class _Reading:
         self.pieces: list[bytes] = []
         self.arrivals: list[tuple[float, int]] = []
         self.size = 0
+        self.events = 0
+        self.event_bytes = 0
         self.truncated = False
         self.facts: dict[str, Any] = {}
 
@@ -156,6 +164,8 @@ class _Reading:
         passed = self.clock() - self.started
         if passed >= self.limits.exchange_s:
             return f"the exchange took longer than {self.limits.exchange_s:g} s"
+        if self.first_byte is None and passed >= self.limits.first_byte_s:
+            return f"no answer within {self.limits.first_byte_s:g} s"
         return f"silent for {self.limits.idle_s:g} s after {self.size} bytes"
 
     def _body(self) -> tuple[End, str]:
@@ -163,6 +173,7 @@ class _Reading:
         self.first_byte = self.clock() - self.started
         if sum(len(n) + len(v) for n, v in self.response.headers.raw) > self.limits.header_bytes:
             return "too-large", f"more than {self.limits.header_bytes} bytes of headers"
+        is_stream = self.response.headers.get("content-type", "").lower().startswith("text/event-stream")
         for piece in self.response.iter_raw():
             now = self.clock() - self.started
             room = self.limits.body_bytes - self.size
@@ -174,6 +185,9 @@ class _Reading:
                 self.arrivals.append((now, len(piece)))
             if self.truncated:
                 return "too-large", f"more than {self.limits.body_bytes} bytes of body"
+            if is_stream and (problem := self._too_many(piece)):
+                self.truncated = True
+                return "too-large", problem
             if now > self.limits.exchange_s:
                 self.truncated = True
                 return "timeout", f"the exchange took longer than {self.limits.exchange_s:g} s"
@@ -181,6 +195,17 @@ class _Reading:
                 self.truncated = True
                 return "hung-up", f"we closed the connection after {self.size} bytes, as the probe asks"
         return "complete", ""
+
+    def _too_many(self, piece: bytes) -> str:
+        """What of a stream is over the limits, in words. A blank line ends an event, whatever ends its lines."""
+        ends = max(piece.count(b"\n\n"), piece.count(b"\r\n\r\n"), piece.count(b"\r\r"))
+        self.events += ends
+        self.event_bytes = 0 if ends else self.event_bytes + len(piece)
+        if self.events > self.limits.events:
+            return f"more than {self.limits.events} events"
+        if self.event_bytes > self.limits.event_bytes:
+            return f"an event of more than {self.limits.event_bytes} bytes"
+        return ""
 
     def received(self, redactor: Redactor) -> Received | None:
         if self.response is None:

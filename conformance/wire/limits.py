@@ -9,14 +9,18 @@ from dataclasses import dataclass
 class Limits:
     """Seconds and bytes. An exchange that passes one of them is cut, recorded and marked, never waited out.
 
-    `exchange_s` bounds a whole exchange, from connecting to the last byte; `idle_s` the silence between bytes.
+    `exchange_s` bounds a whole exchange, from connecting to the last byte; `first_byte_s` the wait for the first,
+    `idle_s` the silence between bytes. `events` and `event_bytes` bound a stream.
     Serenity Edge allows itself 600 s for an answer, so a certification that must not cut it short sets more.
     """
 
     connect_s: float = 10.0
+    first_byte_s: float = 120.0
     idle_s: float = 60.0
     exchange_s: float = 120.0
     body_bytes: int = 16 * 1024 * 1024
     header_bytes: int = 64 * 1024
     decoded_bytes: int = 32 * 1024 * 1024
     arrivals: int = 100_000
+    events: int = 100_000
+    event_bytes: int = 4 * 1024 * 1024

@@ -6,12 +6,14 @@ arrival times stay visible, since a conformance judge needs what a client may th
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 DONE = "[DONE]"
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +56,10 @@ class _Block:
 def _lines(body: bytes) -> list[tuple[int, int, int]]:
     """(start, end of text, start of the next line) for each terminated line."""
     lines: list[tuple[int, int, int]] = []
-    start = position = 0
-    size = len(body)
-    while position < size:
-        byte = body[position]
-        if byte == 0x0A:
-            lines.append((start, position, position + 1))
-            start = position = position + 1
-        elif byte == 0x0D:
-            after = position + 2 if position + 1 < size and body[position + 1] == 0x0A else position + 1
-            lines.append((start, position, after))
-            start = position = after
-        else:
-            next_lf = body.find(b"\n", position)
-            next_cr = body.find(b"\r", position)
-            candidates = [index for index in (next_lf, next_cr) if index >= 0]
-            position = min(candidates) if candidates else size
+    start = 0
+    for ending in _LINE_END.finditer(body):
+        lines.append((start, ending.start(), ending.end()))
+        start = ending.end()
     return lines
 
 
