@@ -30,22 +30,29 @@ class KeyValueCache:
     ) -> None:
         self.kv_heads = kv_heads
         self.head_dim = head_dim
-        shape = (layers, (blocks + 1) * BLOCK, kv_heads * head_dim)
-        self.keys = torch.zeros(shape, device=device, dtype=dtype)
-        self.values = torch.zeros(shape, device=device, dtype=dtype)
+        width = kv_heads * head_dim
+        shape = (layers, 2, (blocks + 1) * BLOCK, width)
+        pool = torch.zeros(shape, device=device, dtype=dtype)
+        # Views made once: a decode step of a small model is mostly the cost of calls.
+        self._positions = [(keys, values) for keys, values in pool]  # each [slots, KV*hd]
+        self._blocks = [
+            (keys.view(-1, BLOCK * width), values.view(-1, BLOCK * width)) for keys, values in pool
+        ]  # each [blocks, BLOCK*KV*hd]
 
     def write(self, layer: int, slots: Tensor, k: Tensor, v: Tensor) -> None:
         """Store k, v [B,KV,T,hd] at `slots` Long[B*T] (block * BLOCK + offset)."""
         width = self.kv_heads * self.head_dim
-        self.keys[layer].index_copy_(0, slots, k.transpose(1, 2).reshape(-1, width))
-        self.values[layer].index_copy_(0, slots, v.transpose(1, 2).reshape(-1, width))
+        keys, values = self._positions[layer]
+        keys.index_copy_(0, slots, k.transpose(1, 2).reshape(-1, width))
+        values.index_copy_(0, slots, v.transpose(1, 2).reshape(-1, width))
 
     def read(self, layer: int, table: Tensor, rows: int) -> tuple[Tensor, Tensor]:
         """The blocks of `table` Long[rows * S/BLOCK] as keys and values, each [rows,KV,S,hd]."""
-        return self._gather(self.keys[layer], table, rows), self._gather(self.values[layer], table, rows)
+        keys, values = self._blocks[layer]
+        return self._gather(keys, table, rows), self._gather(values, table, rows)
 
-    def _gather(self, pool: Tensor, table: Tensor, rows: int) -> Tensor:
-        taken = pool.view(-1, BLOCK * self.kv_heads * self.head_dim).index_select(0, table)
+    def _gather(self, blocks: Tensor, table: Tensor, rows: int) -> Tensor:
+        taken = blocks.index_select(0, table)
         return taken.view(rows, -1, self.kv_heads, self.head_dim).transpose(1, 2)
 
 

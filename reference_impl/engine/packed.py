@@ -18,21 +18,32 @@ from torch import Tensor, nn
 from reference_impl.model.transformer import Attention, Block, Transformer
 
 
-class PackedLinear(nn.Module):
+class PackedLinear:
     """Linear layers over the same input as one, with packed weights; inference only, CPU only."""
 
     def __init__(self, *parts: nn.Linear) -> None:
-        super().__init__()
         weight = torch.cat([part.weight.detach() for part in parts]).contiguous()
         biases = [part.bias for part in parts if part.bias is not None]
-        # Plain attributes: a packed weight is opaque to state dicts and to `module.to`.
         self._weight = torch.ops.mkldnn._reorder_linear_weight(weight)
         self._bias = torch.cat([bias.detach() for bias in biases]) if biases else None
+        self._product = torch.ops.mkldnn._linear_pointwise.default
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """[..., in] -> [..., out of all parts]."""
+        product: Tensor = self._product(x, self._weight, self._bias, "none", [], "")
+        return product
+
+
+class PackedHead(nn.Module):
+    """The vocabulary head, packed."""
+
+    def __init__(self, head: nn.Linear) -> None:
+        super().__init__()
+        self._packed = PackedLinear(head)
 
     def forward(self, x: Tensor) -> Tensor:
-        """[..., in] -> [..., out of all parts]."""
-        product: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, self._weight, self._bias, "none", [], "")
-        return product
+        """[..., D] -> [..., V]."""
+        return self._packed(x)
 
 
 class PackedBlock(nn.Module):
@@ -75,8 +86,7 @@ class PackedBlock(nn.Module):
         )
         x = x + self.out(mixed.transpose(1, 2).reshape(batch, length, -1))
         gate, up = self.gate_up(self.between(x)).chunk(2, dim=-1)
-        back: Tensor = self.down(F.silu(gate) * up)
-        return x + back
+        return x + self.down(F.silu(gate) * up)
 
 
 def packing_available() -> bool:
@@ -91,5 +101,5 @@ def pack(transformer: Transformer) -> None:
         if isinstance(block, Block):
             transformer.layers[index] = PackedBlock(block)
     if isinstance(transformer.lm_head, nn.Linear):
-        head: nn.Module = PackedLinear(transformer.lm_head)
+        head: nn.Module = PackedHead(transformer.lm_head)
         transformer.lm_head = head  # type: ignore[assignment]
