@@ -22,7 +22,7 @@ from conformance.plugin import BUDGET, PROBLEMS, make_session
 from conformance.preflight import Preflight, preflight
 from conformance.proof.signatures import nearest
 from conformance.record import Ending, build, is_unprovokable
-from conformance.results import judge_folder, requirement_rows
+from conformance.results import Judged, judge_folder, requirement_rows
 from conformance.session import run_probes
 from conformance.settings import Settings
 from conformance.wire.budget import Budget
@@ -114,7 +114,7 @@ def conclude(
     spent = Budget(settings.out / BUDGET, settings.caps).read()
     if spent.stopped:
         ending = replace(ending, stopped=spent.stopped)
-    wanted = scope(settings, profile, plan)
+    wanted = scope(settings, profile, plan, judged)
     rows = requirement_rows(judged, profile, settings, waived_ids(terms.waivers, wanted, day), wanted)
     waivers = [waiver.to_json() for waiver in terms.waivers]
     record = build(settings, profile, judged, rows, spent, started, now(), wall_s, ending, waivers)
@@ -132,10 +132,18 @@ def conclude(
     return record
 
 
-def scope(settings: Settings, profile: Profile, plan: Plan) -> list[str]:
-    """The requirements that a run answers for: all that is promised, or the part that was asked for."""
+def scope(settings: Settings, profile: Profile, plan: Plan, judged: Judged) -> list[str]:
+    """The requirements that a run answers for: all that is promised, or the part that was asked for.
+
+    A smoke run answers for what its probes show, less what needs a capability that it does not ask about.
+    """
     if settings.only:
         return [name for name in profile.promises if any(fnmatchcase(name, glob) for glob in settings.only)]
     if settings.effort == "smoke":
-        return [name for name in profile.promises if name in plan.requirements]
+        return [
+            name
+            for name in profile.promises
+            if name in plan.requirements
+            and all(judged.capabilities[need].state != "unknown" for need in profile.requirements[name].needs)
+        ]
     return list(profile.promises)
