@@ -174,9 +174,21 @@ def error_is_one_event(x: Exchange, promise: Promise) -> Iterator[Violation]:
         yield Violation("something follows the error event", "the error as last event", shortened(last.data))
 
 
-@law("stream.refusals-are-not-streams", applies=lambda x: refusal(x) and x.asks_stream)
+def _error_with_200(x: Exchange) -> bool:
+    """An error and nothing else with status 200, where the suite did not ask for a failure."""
+    if not streamed(x) or "induce" in x.facts or x.chunks:
+        return False
+    return bool(x.error_events) or (isinstance(x.json.value, dict) and "error" in x.json.value)
+
+
+@law(
+    "stream.refusals-are-not-streams",
+    applies=lambda x: (refusal(x) and x.asks_stream) or _error_with_200(x),
+)
 def refusals_are_not_streams(x: Exchange, promise: Promise) -> Iterator[Violation]:
-    """A refused request for a stream is answered by a JSON body and not by events."""
-    if x.is_event_stream:
-        body = x.received.body if x.received else b""
+    """A refused request for a stream is answered by a status and a JSON body, not by events or with status 200."""
+    body = x.received.body if x.received else b""
+    if x.status == 200:
+        yield Violation("a refusal came with status 200", "a status from 400 on", shortened(body[:200]))
+    elif x.is_event_stream:
         yield Violation("a refusal came as an event stream", "a JSON body", shortened(body[:200]))

@@ -127,4 +127,8 @@ def test_refusals():
     assert verdict(rule, refused()) == UNSEEN
     as_stream = exchange({**ASKED, "stream": True}, 400, ERROR, "text/event-stream")
     assert "came as an event stream" in verdict(rule, as_stream)
+    assert "status 200" in verdict(rule, exchange({**ASKED, "stream": True}, 200, b'{"error": {}}'))
+    assert "status 200" in verdict(rule, stream(ERROR))
+    assert verdict(rule, stream(ERROR, facts={"induce": "timeout"})) == UNSEEN
+    assert verdict(rule, stream(FIRST, ERROR)) == UNSEEN
     assert verdict(rule, streamed([chunk({})])) == UNSEEN
