@@ -80,9 +80,9 @@ def _strict_schemas(x: Exchange) -> dict[str, Any]:
 def strict_arguments_match_schema(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """The arguments of a finished call of a `strict` function satisfy its `parameters`."""
     schemas = _strict_schemas(x)
-    decoded = [(call, value) for call, value in _decoded(x) if names_one_of(call, schemas)]
+    decoded = [(call, value) for call, value in _decoded(x) if names_one_of(call, schemas) and isinstance(value, dict)]
     if not decoded:
-        raise Undecided("no strict arguments that could be decoded")
+        raise Undecided("no strict arguments that decode to an object")
     for call, value in decoded:
         problem = schema_problem(schemas[str(call.name)], value)
         if problem:

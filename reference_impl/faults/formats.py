@@ -44,7 +44,11 @@ def response_format_malformed_500(data: Json, exchange: Exchange) -> Json:
     return data
 
 
-@fault("response-format-dropped-by-gateway", "request", serenity_edge=["json.object-mode-yields-json"])
+@fault(
+    "response-format-dropped-by-gateway",
+    "request",
+    serenity_edge=["json.object-mode-yields-json", "json.schema-is-met", "json.strict-schema-is-met"],
+)
 def response_format_dropped_by_gateway(data: Json, exchange: Exchange) -> Json:
     """A gateway deletes response_format."""
     return (

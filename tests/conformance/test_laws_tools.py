@@ -174,6 +174,7 @@ class TestArguments:
         assert "break the schema" in verdict(name, reply("{}"))
         assert verdict(name, reply("{}", strict=False)) == UNSEEN
         assert verdict(name, reply("{")) == UNDECIDED
+        assert verdict(name, reply('"{}"')) == UNDECIDED
         assert verdict(name, reply("{}", parameters={"$ref": "https://example.com/schema"})) == UNDECIDED
         assert verdict(name, reply("{}", parameters={"type": "nothing"})) == UNDECIDED
 
