@@ -10,6 +10,7 @@ from typing import Any
 
 from conformance.capabilities import Capability, discover
 from conformance.cases import Case, read_cases
+from conformance.clients import breaks
 from conformance.curl import curl
 from conformance.judge import Finding, Judge
 from conformance.settings import Settings
@@ -163,6 +164,7 @@ def _evidence(finding: Finding, judged: Judged, by_id: Mapping[str, Exchange]) -
         "exchanges": list(finding.exchanges),
         "reproduced": _reproduced(finding, judged),
         "curl": curl(by_id[finding.exchanges[-1]]) if finding.exchanges else "",
+        "breaks_clients": list(breaks().get(finding.requirement, ())),
     }
 
 
