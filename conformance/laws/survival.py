@@ -24,7 +24,14 @@ def _hurt(x: Exchange, below: int) -> Violation | None:
         return Violation("the request led to a server error", f"a status below {below}", str(x.status), (x.id,))
     if x.status == 200 and x.asks_stream and x.is_event_stream and not x.stream.events:
         return Violation("the stream has not one event", "events, or a refusal", "none", (x.id,))
+    if x.status == 200 and x.asks_stream and x.is_event_stream and not _ended(x):
+        last = (x.stream.events[-1].data or "")[:160]
+        return Violation("the stream breaks off", "a terminator, or an error event", repr(last), (x.id,))
     return None
+
+
+def _ended(x: Exchange) -> bool:
+    return bool(x.error_events) or any(event.is_done for event in x.stream.events)
 
 
 @case_law("", kind="survived")

@@ -54,8 +54,8 @@ def _send(ask: Asker, generated: contract.Generated) -> None:
 
 @probe(*JUDGED, effort="standard", cost=SAMPLE)
 def test_sample_of_coverage(ask: Asker, profile: Profile) -> None:
-    """Send a few of the requests that cover the document, spread over all its places."""
-    cases = contract.coverage(profile, ask.session.target.model)
+    """Send a few of the requests that cover the required part of the document, spread over its places."""
+    cases = contract.coverage(profile, ask.session.target.model, required_only=True)
     for number in range(SAMPLE):
         _send(ask, cases[number * len(cases) // SAMPLE])
 

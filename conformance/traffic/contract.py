@@ -8,9 +8,10 @@ an optional field); the bounds that keep requests cheap are not the document's.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -23,7 +24,15 @@ from spec.model import Profile
 if TYPE_CHECKING:
     from schemathesis import Case
 
-PATH, METHOD = "/chat/completions", "POST"
+PATH, METHOD, REQUEST = "/chat/completions", "POST", "ChatCompletionRequest"
+#: Fields that mean something only beside others.
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "tool_choice": ("tools",),
+    "parallel_tool_calls": ("tools",),
+    "stream_options": ("stream",),
+    "function_call": ("functions",),
+    "top_logprobs": ("logprobs",),
+}
 SETTINGS: Mapping[str, Any] = {
     "seed": 7,
     "generation": {"with-security-parameters": False, "allow-x00": False, "database": "none"},
@@ -44,47 +53,75 @@ class Generated:
     case: Case[Any]
 
 
-def _operation(profile: Profile, model: str) -> Any:
+def _operation(document: Mapping[str, Any]) -> Any:
     import schemathesis
     from schemathesis.config import SchemathesisConfig
 
-    document = json.loads(json.dumps(bounded(profile.openapi, [model])))
-    schema = schemathesis.openapi.from_dict(document, config=SchemathesisConfig.from_dict(dict(SETTINGS)))
+    own = json.loads(json.dumps(document))
+    schema = schemathesis.openapi.from_dict(own, config=SchemathesisConfig.from_dict(dict(SETTINGS)))
     return schema[PATH][METHOD]
 
 
-_known: dict[tuple[str, str, str], tuple[Generated, ...]] = {}
+def one_field_each(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The document with the required fields alone, then with one more field at a time and what that needs.
+
+    A generator fills every field it knows; with all of them at once some rule over several fields refuses each
+    request, and nothing else of it is ever read.
+    """
+    schemas = document["components"]["schemas"]
+    request = schemas[REQUEST]
+    required = request["required"]
+    fields = [name for name in request["properties"] if name not in required]
+    for field in ("", *fields):
+        kept = {*required, field, *NEEDED.get(field, ())}
+        members = {name: schema for name, schema in request["properties"].items() if name in kept}
+        narrow = {**schemas, REQUEST: {**request, "properties": members}}
+        yield {**document, "components": {**document["components"], "schemas": narrow}}
 
 
-def coverage(profile: Profile, model: str) -> tuple[Generated, ...]:
-    """Every coverage case of a document in a fixed order: allowed ones first, then those that break one place."""
-    key = (profile.name, profile.catalogue_sha256, model)
+_known: dict[tuple[str, str, str, bool], tuple[Generated, ...]] = {}
+
+
+def coverage(profile: Profile, model: str, required_only: bool = False) -> tuple[Generated, ...]:
+    """Every coverage case of a document in a fixed order: allowed ones first, then those that break one place.
+
+    `required_only` leaves out all optional fields, and most of the seconds that generating takes.
+    """
+    key = (profile.name, profile.catalogue_sha256, model, required_only)
     if key not in _known:
-        _known[key] = _coverage(profile, model)
+        _known[key] = _coverage(profile, model, required_only)
     return _known[key]
 
 
-def _coverage(profile: Profile, model: str) -> tuple[Generated, ...]:
+def _coverage(profile: Profile, model: str, required_only: bool) -> tuple[Generated, ...]:
+    found: dict[str, Generated] = {}
+    documents = one_field_each(bounded(profile.openapi, [model]))
+    for number, document in enumerate(islice(documents, 1 if required_only else None)):
+        required = document["components"]["schemas"][REQUEST]["required"]
+        plain: dict[str, Any] | None = None
+        for generated in _cases(_operation(document), profile):
+            part = {name: generated.body.get(name) for name in required} if isinstance(generated.body, dict) else None
+            plain = plain or part
+            # Everything about required fields is in the first document.
+            if number == 0 or part == plain:
+                found.setdefault(json.dumps(generated.body, sort_keys=True), generated)
+    return tuple(sorted(found.values(), key=lambda one: bool(one.broken)))
+
+
+def _cases(operation: Any, profile: Profile) -> Iterator[Generated]:
     from schemathesis import GenerationMode
 
-    operation = _operation(profile, model)
     cases = operation.schema.iter_coverage_cases(
         operation,
         generation_modes=[GenerationMode.POSITIVE, GenerationMode.NEGATIVE],
         generation_config=operation.schema.config.generation_for(operation=operation),
     )
-    found: dict[str, Generated] = {}
     for case in cases:
         data = case.meta.phase.data
         scenario = str(getattr(data.scenario, "value", data.scenario))
-        if scenario in NOT_ABOUT_BODIES or not jsonable(case.body):
-            continue
-        body = whole_numbers(case.body)
-        found.setdefault(
-            json.dumps(body, sort_keys=True),
-            Generated(str(data.location or ""), scenario, body, broken_by(profile, body), case),
-        )
-    return tuple(sorted(found.values(), key=lambda one: bool(one.broken)))
+        if scenario not in NOT_ABOUT_BODIES and jsonable(case.body):
+            body = whole_numbers(case.body)
+            yield Generated(str(data.location or ""), scenario, body, broken_by(profile, body), case)
 
 
 def fuzz(profile: Profile, model: str, negative: bool) -> SearchStrategy[Any]:
@@ -92,7 +129,7 @@ def fuzz(profile: Profile, model: str, negative: bool) -> SearchStrategy[Any]:
     from schemathesis import GenerationMode
 
     mode = GenerationMode.NEGATIVE if negative else GenerationMode.POSITIVE
-    drawn: SearchStrategy[Any] = _operation(profile, model).as_strategy(generation_mode=mode)
+    drawn: SearchStrategy[Any] = _operation(bounded(profile.openapi, [model])).as_strategy(generation_mode=mode)
     return drawn.map(lambda case: case.body).filter(jsonable).map(whole_numbers)
 
 

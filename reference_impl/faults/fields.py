@@ -75,6 +75,10 @@ def _tag(path: list[str], value: Json, dialect: str) -> str | None:
     return tag if isinstance(tag, str) else None
 
 
+#: Fields of which none may stay when the other goes.
+_TOGETHER = (("tools", "tool_choice"), ("ark_stateful", "ark_max_session_tokens"))
+
+
 def _repaired(data: Json, problem: Invalid, exchange: Exchange) -> Json:
     """The request without what is wrong with it, so that it gets an answer."""
     if not isinstance(data, dict):
@@ -84,7 +88,7 @@ def _repaired(data: Json, problem: Invalid, exchange: Exchange) -> Json:
         return {**data, "model": exchange.default_model}
     if top == "messages":
         return {**data, "messages": _HELLO}
-    dropped = {top, "tools", "tool_choice"} if top in ("tools", "tool_choice") else {top}
+    dropped = next((pair for pair in _TOGETHER if top in pair), (top,))
     return {name: value for name, value in data.items() if name not in dropped}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
-from tests.conformance.made import ASKED, exchange, refused, streamed, whole
+from tests.conformance.made import ASKED, chunk, exchange, refused, streamed, whole
 
 JSON, OBJECT, TEXT = "errors.body-is-json", "errors.body-is-an-error-object", "errors.message-is-text"
 
@@ -215,3 +215,14 @@ def test_induced_conditions(requirement: str) -> None:
 def test_retry_after(headers: Any, found: str) -> None:
     assert found in verdict("errors.retry-after-on-429", refused(429, headers=headers), header="retry-after")
     assert verdict("errors.retry-after-on-429", refused(503, headers=headers), header="retry-after") == UNSEEN
+
+
+def test_a_stream_that_breaks_off_is_not_survived() -> None:
+    def survived(x: Any) -> str:
+        return case_verdict("survived", "messages.lone-surrogate-is-survived", None, asked=x)
+
+    part = chunk({"content": "a"})
+    assert survived(streamed([part])) == KEPT
+    assert survived(streamed([part, {"error": ERROR}], ending=b"")) == KEPT
+    assert "breaks off" in survived(streamed([part], ending=b""))
+    assert survived(refused(400)) == KEPT
