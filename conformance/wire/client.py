@@ -214,7 +214,7 @@ class _Reading:
         return Received(
             status=self.response.status_code,
             http_version=self.response.http_version,
-            reason=self.response.reason_phrase,
+            reason=redactor.text(self.response.reason_phrase),
             headers=redactor.headers(
                 (name.decode("latin-1"), value.decode("latin-1")) for name, value in self.response.headers.raw
             ),

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
+import re
 import urllib.parse
 from collections.abc import Iterable
 
 REDACTED = "[redacted]"
 _SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "x-api-key", "api-key", "cookie", "set-cookie"})
+_PERCENT = re.compile("%[0-9A-F]{2}")
 MIN_SECRET = 4  # shorter values would blank ordinary text
 
 
 def _forms(secret: str) -> Iterable[str]:
     yield secret
-    yield urllib.parse.quote(secret, safe="")
-    yield urllib.parse.quote_plus(secret)
+    for quoted in (urllib.parse.quote(secret, safe=""), urllib.parse.quote_plus(secret), urllib.parse.quote(secret)):
+        yield quoted
+        yield _PERCENT.sub(lambda match: match[0].lower(), quoted)
+    yield html.escape(secret)
     yield json.dumps(secret)[1:-1]
     yield json.dumps(secret).replace("/", "\\/")[1:-1]
+    yield "".join(f"\\u{ord(char):04x}" for char in secret)
+    yield "".join(f"\\u{ord(char):04X}" for char in secret)
     yield secret.encode().hex()
+    yield secret.encode().hex().upper()
     for prefix in ("", "Bearer ", ":"):
         encoded = base64.b64encode((prefix + secret).encode()).decode()
         yield encoded.rstrip("=")
+        yield encoded.rstrip("=").replace("/", "\\/")
         yield base64.urlsafe_b64encode((prefix + secret).encode()).decode().rstrip("=")
     # Inside a longer base64 text the secret may start at any of three bit offsets: keep the inner part.
     for pad in (1, 2):
@@ -33,6 +42,7 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms = {form for secret in secrets if len(secret) >= MIN_SECRET for form in _forms(secret)}
+        forms |= {form.replace("\\", "\\\\") for form in forms}  # JSON inside JSON
         self._forms = sorted((form for form in forms if len(form) >= MIN_SECRET), key=len, reverse=True)
         self._bytes = [form.encode() for form in self._forms]
 
@@ -50,9 +60,12 @@ class Redactor:
         return text
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """Headers whose secret-bearing values are blanked whole; others by value."""
+        """Headers whose secret-bearing values are blanked whole; others, and their names, by value."""
         return tuple(
-            (name, self._secret_header(name, value) if name.lower() in _SECRET_HEADERS else self.text(value))
+            (
+                self.text(name),
+                self._secret_header(name, value) if name.lower() in _SECRET_HEADERS else self.text(value),
+            )
             for name, value in headers
         )
 
