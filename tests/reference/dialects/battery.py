@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,7 +52,7 @@ class Answers:
         return ("The END is near.\n</think>\n" if thinking else "") + self._answer(request.grammar, prompt)
 
     def _answer(self, grammar: str | None, prompt: str) -> str:
-        text = f"Grüße 🐢: one two three [DONE] END of {len(prompt)} words."
+        text = f"Grüße 🐢: one two three [DONE] END of {zlib.crc32(prompt.encode())}."
         if grammar is None:
             return text
         names = re.findall(r'\\"name\\": \\"([\w-]+)\\"', grammar)
@@ -174,6 +175,7 @@ def _conversations() -> Iterator[dict[str, Any]]:
     broken = {**CALL, "function": {"name": "f", "arguments": "{"}, "id": "x" * 40}
     yield {"messages": [*TEXT, {**turn, "tool_calls": [broken]}, {**RESULTS[0], "tool_call_id": "x" * 40}]}
     yield {"messages": [{"role": "user", "content": "word " * 9_000}]}
+    yield {"messages": [{"role": "user", "content": "A 🐢."}]}
 
 
 def _pictures(model_id: str) -> Iterator[dict[str, Any]]:

@@ -37,6 +37,8 @@ SHOWN_ELSEWHERE = {
     "listing-without-image-limit": "shows in the list of models",
     "limit-one-too-many": "the stand-in's tokens are fewer",
     "seed-ignored": "the stand-in does not sample",
+    "tool-ids-equal": "ids are left out of the comparison",
+    "usage-prompt-counts-uncached-only": "the stand-in has no cache",
     "id-repeats": "ids are left out of the comparison",
     "created-in-local-time": "times are left out of the comparison",
     "chunk-created-drifts": "times are left out of the comparison",
