@@ -31,8 +31,11 @@ MARKUP = (
 
 @law("tools.ids-are-not-empty", applies=with_calls)
 def ids_are_not_empty(x: Exchange, promise: Promise) -> Iterator[Violation]:
-    """Every tool call has an id, a string that is not empty."""
-    for call in function_calls(x):
+    """Every tool call has an id, a string that is not empty (one that a stream never sends is judged there)."""
+    calls = [call for call in function_calls(x) if not (x.asks_stream and call.id is None)]
+    if not calls:
+        raise Undecided("no call has an id at all")
+    for call in calls:
         if not isinstance(call.id, str) or not call.id:
             yield Violation(
                 f"the call of {shortened(call.name, 80)} has no id", "a string that is not empty", repr(call.id)

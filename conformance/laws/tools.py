@@ -21,6 +21,7 @@ from conformance.laws.calls import (
 from conformance.laws.conditions import readable
 from conformance.laws.registry import Undecided, Violation, law
 from conformance.laws.relations import shortened
+from conformance.reply import ToolCall
 from conformance.wire.exchange import Exchange
 from spec.model import Promise
 
@@ -90,11 +91,19 @@ def parallel_false_yields_at_most_one(x: Exchange, promise: Promise) -> Iterator
             yield Violation("several calls although parallel_tool_calls is false", "at most 1", names_of(choice.calls))
 
 
+def _name_in_pieces(x: Exchange, call: ToolCall, known: set[str]) -> bool:
+    """A streamed call whose first fragment has no name, or only the beginning of one, which another law judges."""
+    if not x.asks_stream:
+        return False
+    begun = isinstance(call.name, str) and call.fragments > 1 and any(name.startswith(call.name) for name in known)
+    return call.name is None or begun
+
+
 @law("tools.called-names-are-offered", applies=lambda x: readable(x) and bool(calls_of(x)))
 def called_names_are_offered(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """Every call names a tool that stands in the request."""
     known = {*offered(x), *custom_names(x), *legacy_names(x)}
-    strangers = [call for call in calls_of(x) if not names_one_of(call, known)]
+    strangers = [call for call in calls_of(x) if not names_one_of(call, known) and not _name_in_pieces(x, call, known)]
     if strangers:
         yield Violation(
             "a tool is called that the request does not offer", ", ".join(sorted(known)), names_of(strangers)

@@ -146,8 +146,8 @@ async def tool_name_fragmented(chunks: Chunks, exchange: Exchange) -> Chunks:
 @fault(
     "tool-name-never-sent",
     "chunks",
-    ark=["chunk.choices.delta.tool_calls.function.name.required"],
-    serenity_edge=[FRAGMENT],
+    ark=["chunk.choices.delta.tool_calls.function.name.required", FRAGMENT, "stream.folds-to-a-valid-message"],
+    serenity_edge=[FRAGMENT, "stream.folds-to-a-valid-message"],
 )
 async def tool_name_never_sent(chunks: Chunks, exchange: Exchange) -> Chunks:
     """A streamed call ends without any function name."""
@@ -163,7 +163,7 @@ async def tool_name_never_sent(chunks: Chunks, exchange: Exchange) -> Chunks:
 @fault(
     "tool-id-never-streamed",
     "chunks",
-    ark=[FRAGMENT, "chunk.choices.delta.tool_calls.id.required"],
+    ark=[FRAGMENT, "chunk.choices.delta.tool_calls.id.required", "stream.folds-to-a-valid-message"],
     serenity_edge=[FRAGMENT],
 )
 async def tool_id_never_streamed(chunks: Chunks, exchange: Exchange) -> Chunks:

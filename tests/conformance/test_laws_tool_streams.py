@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNSEEN, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, verdict
 from tests.conformance.made import chunk, completion, streamed, whole
 
 ASKED = {"tools": [{"type": "function", "function": {"name": "get_weather"}}]}
@@ -56,6 +56,15 @@ def test_a_name_in_pieces() -> None:
     pieces = stream(part(0, "a", "get_"), part(0, name="weather", arguments="{}"))
     assert "in pieces" in verdict(FIRST, pieces)
     assert verdict(ONCE, pieces) == KEPT
+
+
+def test_a_name_in_pieces_or_without_an_id_is_one_finding() -> None:
+    pieces = stream(part(0, "a", "get_"), part(0, name="weather", arguments="{}"))
+    assert verdict("tools.called-names-are-offered", pieces) == KEPT
+    assert "does not offer" in verdict("tools.called-names-are-offered", stream(part(0, "a", "get_", "{}")))
+    assert verdict("tools.called-names-are-offered", stream(part(0, "a", arguments="{}"))) == KEPT
+    assert verdict("tools.ids-are-not-empty", stream(part(0, None, "get_weather", "{}"))) == UNDECIDED
+    assert "has no id" in verdict("tools.ids-are-not-empty", stream(part(0, "", "get_weather", "{}")))
 
 
 def test_id_or_name_repeated() -> None:
