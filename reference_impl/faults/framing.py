@@ -8,6 +8,7 @@ from typing import Final
 from reference_impl.faults.edits import DONE, Chunks, Events, deltas, replaced
 from reference_impl.faults.hooks import Exchange
 from reference_impl.faults.registry import fault
+from reference_impl.server.body import ClientGone
 
 _BEYOND_ASCII: Final = re.compile(rb"([\xc2-\xf4])[\x80-\xbf]+")  # one character, its first byte as a group
 
@@ -190,7 +191,7 @@ async def stream_cut_without_end(events: Events, exchange: Exchange) -> Events:
     count = 0
     async for event in events:
         if count == 3 and exchange.number % 5 == 0:
-            raise ConnectionResetError
+            raise ClientGone
         count += 1
         yield event
 
