@@ -1,7 +1,7 @@
 """Keys: a right one opens, a missing or wrong one does not, and no refusal gives anything away.
 
 Cases of kind `keys` have the roles `control` (the right key), `missing` and `wrong`; `data["declared"]` tells
-that the operator declared that keys are checked.
+that keys are to be checked, which giving one says unless the operator declares the contrary.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DIGEST = re.compile(
 
 
 def _checked(case: Case) -> None:
-    """Raise `Undecided` where nothing depends on the key, and nobody said that it should."""
+    """Raise `Undecided` where nothing depends on the key, and nothing was said to."""
     accepted_control(case)
     for x in (*case.all("missing"), *case.all("wrong")):
         about_the_request(x, "a request without the right key")

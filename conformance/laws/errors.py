@@ -221,6 +221,17 @@ def same_streamed_and_whole(case: Case, promise: Promise) -> Iterator[Violation]
             yield Violation("the refusal is another one when a stream is asked for", repr(here), repr(there), pair)
 
 
+@case_law("stream.refusals-are-not-streams", kind=BOTH_WAYS)
+def refusals_are_not_streams(case: Case, promise: Promise) -> Iterator[Violation]:
+    """What is refused when no stream is asked for is not answered with a stream that only carries the error."""
+    for whole, streamed in zip(case.all("whole"), case.all("streamed"), strict=True):
+        about_the_request(whole, "the request without stream")
+        about_the_request(streamed, "the request with stream")
+        if is_refusal(whole) and streamed.is_event_stream:
+            start = shortened(_body_text(streamed)[:120])
+            yield Violation("a refusal came as a stream", f"HTTP {whole.status} and a JSON body", start, (streamed.id,))
+
+
 @case_law("errors.repeat", kind=AGAIN)
 def repeat(case: Case, promise: Promise) -> Iterator[Violation]:
     """The same defect gets the same status and the same code every time."""

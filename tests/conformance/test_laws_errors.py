@@ -157,6 +157,18 @@ def test_a_refusal_is_no_stream() -> None:
     assert "as a stream" in both(refused(400, ERROR), exchange(ASKED, 400, event, "text/event-stream"))
 
 
+def test_a_refusal_that_only_a_stream_carries() -> None:
+    def told(whole_one: Any, streamed_one: Any) -> str:
+        requirement = "stream.refusals-are-not-streams"
+        return case_verdict("refused-both-ways", requirement, None, whole=whole_one, streamed=streamed_one)
+
+    assert told(refused(400, ERROR), refused(400, ERROR)) == KEPT
+    assert "as a stream" in told(refused(400, ERROR), streamed([{"error": ERROR}]))
+    assert told(whole(), streamed([chunk({"content": "a"})])) == KEPT
+    assert told(refused(429), streamed([])) == UNDECIDED
+    assert told(refused(400), replace(refused(), received=None)) == UNDECIDED
+
+
 def test_refusals_that_cannot_be_compared() -> None:
     assert both(whole(), whole()) == UNDECIDED
     assert both(refused(503), refused(400)) == UNDECIDED
