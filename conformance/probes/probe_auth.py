@@ -48,8 +48,8 @@ def test_odd_keys(ask: Asker, bodies: Bodies) -> None:
 def _together(ask: Asker, control: Exchange, missing: Exchange, wrong: list[Exchange]) -> None:
     # Whoever gives a key says that keys are checked, unless they declare that they are not.
     checked = ask.session.target.capabilities.get(CAPABILITY, True)
-    roles = {"control": control, "missing": missing, "wrong": wrong}
-    ask.case(KEYS, REFUSED[2:], {"declared": checked}, **roles)
+    told = {"declared": checked}
+    ask.case(KEYS, REFUSED[2:], told, control=control, missing=missing, wrong=wrong)
     if any(is_refusal(x) for x in (missing, *wrong)):
         ask.case("capability", data={"capability": CAPABILITY, "shown": True}, asked=[missing, *wrong])
 
