@@ -6,6 +6,7 @@ import fnmatch
 import shutil
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -136,7 +137,8 @@ def prove_one(fault: Fault, settings: Settings, keep: Path | None = None) -> Out
         with tempfile.TemporaryDirectory() as folder:
             headers = {**settings.target.headers, FAULT_HEADER: f"{fault.id}/{Path(folder).name}"}
             target = replace(settings.target, headers=headers)
-            here = replace(settings, out=Path(folder), probes=stage, target=target, belief_repeats=0)
+            own = zlib.crc32(f"{fault.id}/{number}".encode())  # prompts that no fault before has left in the cache
+            here = replace(settings, out=Path(folder), probes=stage, target=target, belief_repeats=0, seed=own)
             seen, broken, sent = observe(here)
             if keep is not None:
                 shutil.copytree(folder, keep / str(number), dirs_exist_ok=True)
