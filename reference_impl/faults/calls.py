@@ -164,7 +164,7 @@ async def tool_name_never_sent(chunks: Chunks, exchange: Exchange) -> Chunks:
     "tool-id-never-streamed",
     "chunks",
     ark=[FRAGMENT, "chunk.choices.delta.tool_calls.id.required", "stream.folds-to-a-valid-message"],
-    serenity_edge=[FRAGMENT],
+    serenity_edge=[FRAGMENT, "stream.folds-to-a-valid-message"],
 )
 async def tool_id_never_streamed(chunks: Chunks, exchange: Exchange) -> Chunks:
     """A streamed call has no id."""
