@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from reference_impl.chat.format import THINK_OPEN, Image, Special, Text, encode, opens_thinking
+from reference_impl.chat.format import THINK_CLOSE, THINK_OPEN, Image, Special, Text, encode, opens_thinking
 from reference_impl.chat.template import prompt_for
 from reference_impl.engine.grammar import Markup
 from reference_impl.engine.request import GenerationRequest, PromptTooLong, SamplingParams
@@ -109,7 +109,7 @@ class Backend:
     @property
     def can_think(self) -> bool:
         """Whether the vocabulary has thinking markup."""
-        return self.markers.think_open is not None and self.markers.think_close is not None
+        return {THINK_OPEN, THINK_CLOSE} <= set(self.markers.by_id.values())
 
     async def prompt(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], thinking: bool) -> Prompt:
         """Encode a conversation whose image parts carry `pixels`; raises PromptTooLong, ChatTemplateError.
@@ -164,8 +164,12 @@ class Backend:
 
     def _unwanted_markup(self, thinking: bool) -> dict[int, float]:
         """Tokens that free text must not contain: a reply without a grammar has no calls."""
-        kept = self.model.eos_ids | ({self.markers.think_close} if thinking else set())
-        return {token: _NEVER for token in self.markers.all if token not in kept}
+        kept = {THINK_CLOSE} if thinking else set()
+        return {
+            token: _NEVER
+            for token, mark in self.markers.by_id.items()
+            if mark not in kept and token not in self.model.eos_ids
+        }
 
 
 class Hooks(Protocol):

@@ -34,6 +34,10 @@ _LOG = logging.getLogger("reference_impl.requests")
 
 DONE = b"data: [DONE]\n\n"
 
+_BODY_SECONDS = 120.0
+_OFF_THE_LOOP = 65_536
+"""Bodies of more bytes than this are parsed in a worker thread."""
+
 
 def event(value: Json) -> bytes:
     """One server-sent event that holds a JSON value."""
@@ -92,7 +96,7 @@ class ChatEndpoint:
             data = await self._read(request, receive, exchange)
             work = asyncio.wait_for(self._answer(data, exchange, sender), self._dialect.time_limit)
             await unless_gone(work, receive, lambda: sender.answered)
-        except ClientGone:
+        except (ClientGone, ConnectionError):
             raise
         except Exception as error:
             refused = self._refusal(error, exchange)
@@ -114,7 +118,12 @@ class ChatEndpoint:
     async def _read(self, request: Request, receive: Receive, exchange: Exchange) -> Json:
         media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
         length = request.headers.get("content-length", "")
-        body = await read_body(receive, self._dialect.body_limit, int(length) if length.isdigit() else None)
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                limit = self._dialect.body_limit
+                body = await read_body(receive, limit, int(length) if length.isdigit() else None)
+        except TimeoutError:
+            raise ClientGone from None
         if media_type != "application/json":
             raise self._dialect.errors.malformed("The Content-Type must be application/json.")
         if request.headers.get("content-encoding", "identity").lower() != "identity":
@@ -123,7 +132,9 @@ class ChatEndpoint:
             exchange.induce = request.headers.get(induce.HEADER)
             if exchange.induce is not None and exchange.induce not in induce.CONDITIONS:
                 raise self._dialect.errors.malformed(f"{induce.HEADER}: {', '.join(induce.CONDITIONS)}.")
-        data = strict_json.parse(exchange.raw(body))
+        body = exchange.raw(body)
+        small = len(body) < _OFF_THE_LOOP
+        data = strict_json.parse(body) if small else await asyncio.to_thread(strict_json.parse, body)
         exchange.data = data if isinstance(data, dict) else {}
         return exchange.request(data)
 

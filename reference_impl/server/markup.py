@@ -1,18 +1,19 @@
 """Finds thinking and tool calls in the tokens of a reply.
 
-Markup is recognised by token id, never by spelling: a model that merely writes `<tool_call>` letter by
-letter has written text.
+Where the vocabulary has tokens for it, markup is recognised by token id, never by spelling: a model that merely
+writes `<tool_call>` letter by letter has written text. Only for vocabularies without such tokens it is spelled.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tokenizers import Tokenizer
 
-from reference_impl.chat.format import CALL_CLOSE, CALL_OPEN, MARKUP, THINK_CLOSE, THINK_OPEN
+from reference_impl.chat.format import CALL_CLOSE, CALL_OPEN, MARKUP, THINK_CLOSE
 from reference_impl.engine.text import Detokenizer, StopStrings, Vocabulary
 from reference_impl.server.pieces import (
     CallArguments,
@@ -32,24 +33,22 @@ _NO_TEXT = dict.fromkeys([0xFFFD, 0x7F, *(code for code in range(0x20) if chr(co
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """The ids of the markup tokens that a vocabulary has; None for those that it lacks."""
+    """The markup that a vocabulary has as tokens of their own, by id.
 
-    think_open: int | None
-    think_close: int | None
-    call_open: int | None
-    call_close: int | None
-    all: frozenset[int]
+    `spelled` if calls and thoughts are marked by ordinary text instead, for want of such tokens.
+    """
+
+    by_id: Mapping[int, str]
+    spelled: bool
 
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> Markers:
         """Look the markup up in a tokenizer."""
         ids = {token: tokenizer.token_to_id(token) for token in MARKUP}
+        needed = (THINK_CLOSE, CALL_OPEN, CALL_CLOSE)
         return cls(
-            ids[THINK_OPEN],
-            ids[THINK_CLOSE],
-            ids[CALL_OPEN],
-            ids[CALL_CLOSE],
-            frozenset(number for number in ids.values() if number is not None),
+            {number: token for token, number in ids.items() if number is not None},
+            spelled=any(ids[token] is None for token in needed),
         )
 
 
@@ -64,6 +63,7 @@ class ReplyParser:
         self._markers = markers
         self._vocabulary = vocabulary
         self._detokenizer = Detokenizer(vocabulary)
+        self._speller = _Speller() if markers.spelled else None
         self._stops = StopStrings(stops)
         self._thinking = thinking
         self._skip_space = thinking
@@ -80,27 +80,60 @@ class ReplyParser:
 
     def push(self, token: int) -> list[Piece]:
         """The pieces that `token` completes."""
-        if self._thinking:
-            return self._push_thinking(token)
-        if self._call is not None:
-            return self._push_call(self._call, token)
-        if token == self._markers.call_open:
-            held = self._stops.finish()
-            self._call = _CallReader(self._calls)
-            self._detokenizer = Detokenizer(self._vocabulary)
-            return [Content(held)] if held else []
-        if token in self._markers.all:
-            return []
-        shown, _ = self._stops.push(self._after_space(self._text(token)))
-        return [Content(shown)] if shown else []
+        self.reasoning_tokens += self._thinking
+        mark = self._markers.by_id.get(token)
+        if self._speller is not None:
+            return self._read(self._speller.push(self._detokenizer.push(token)))
+        if mark is not None:
+            self._detokenizer = Detokenizer(self._vocabulary)  # half a character before a mark is no text
+            return self._on_mark(mark)
+        return self._on_text(self._detokenizer.push(token))
 
     def finish(self) -> list[Piece]:
         """What was withheld, at the end of the tokens."""
+        pieces = [] if self._speller is None else self._on_text(self._speller.finish())
+        held = self._stops.finish()
+        return [*pieces, Content(held)] if held else pieces
+
+    def _read(self, parts: list[tuple[bool, str]]) -> list[Piece]:
+        return [piece for is_mark, part in parts for piece in (self._on_mark if is_mark else self._on_text)(part)]
+
+    def _on_mark(self, mark: str) -> list[Piece]:
+        if self._thinking:
+            if mark == THINK_CLOSE:
+                self._thinking = False
+                self._skip_space = True
+            return []
+        if self._call is not None:
+            return self._close_call(self._call) if mark == CALL_CLOSE else []
+        if mark != CALL_OPEN:
+            return []
+        self._call = _CallReader(self._calls)
         held = self._stops.finish()
         return [Content(held)] if held else []
 
-    def _text(self, token: int) -> str:
-        return self._detokenizer.push(token).translate(_NO_TEXT)
+    def _on_text(self, text: str) -> list[Piece]:
+        text = text.translate(_NO_TEXT)
+        if self._call is not None:
+            pieces = self._call.push(text)
+            self._calls += sum(isinstance(piece, CallOpened) for piece in pieces)
+            return pieces
+        if self._thinking:
+            # white space is withheld until text follows, so that the thought has no ragged ends
+            text = self._pending_space + self._after_space(text)
+            shown = text.rstrip()
+            self._pending_space = text[len(shown) :]
+            return [Reasoning(shown)] if shown else []
+        shown, _ = self._stops.push(self._after_space(text))
+        return [Content(shown)] if shown else []
+
+    def _close_call(self, call: _CallReader) -> list[Piece]:
+        self._call = None
+        self._skip_space = True
+        if not call.opened:
+            return []  # no call that a client could use
+        self.completed_calls += 1
+        return [CallClosed(call.index)]
 
     def _after_space(self, text: str) -> str:
         if self._skip_space:
@@ -108,34 +141,36 @@ class ReplyParser:
             self._skip_space = not text
         return text
 
-    def _push_thinking(self, token: int) -> list[Piece]:
-        self.reasoning_tokens += 1
-        if token == self._markers.think_close:
-            self._thinking = False
-            self._skip_space = True
-            self._detokenizer = Detokenizer(self._vocabulary)
-            return []
-        if token in self._markers.all:
-            return []
-        # white space is withheld until text follows, so that the thought has no ragged ends
-        text = self._pending_space + self._after_space(self._text(token))
-        shown = text.rstrip()
-        self._pending_space = text[len(shown) :]
-        return [Reasoning(shown)] if shown else []
 
-    def _push_call(self, call: _CallReader, token: int) -> list[Piece]:
-        if token == self._markers.call_close:
-            self._call = None
-            self._skip_space = True
-            self._detokenizer = Detokenizer(self._vocabulary)
-            if not call.opened:
-                return []  # no call that a client could use
-            self.completed_calls += 1
-            return [CallClosed(call.index)]
-        pieces = call.push(self._text(token))
-        if any(isinstance(piece, CallOpened) for piece in pieces):
-            self._calls += 1
-        return pieces
+class _Speller:
+    """Finds markup that is spelled out, withholding what may still become some."""
+
+    _MARKS = (THINK_CLOSE, CALL_OPEN, CALL_CLOSE)
+    _ANY = re.compile("|".join(map(re.escape, _MARKS)))
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def push(self, text: str) -> list[tuple[bool, str]]:
+        """(whether it is markup, text) for everything that is certain now."""
+        text = self._held + text
+        parts: list[tuple[bool, str]] = []
+        start = 0
+        for found in self._ANY.finditer(text):
+            parts += [(False, text[start : found.start()]), (True, found[0])]
+            start = found.end()
+        rest = text[start:]
+        keep = max(
+            (length for mark in self._MARKS for length in range(1, len(mark)) if rest.endswith(mark[:length])),
+            default=0,
+        )
+        self._held = rest[len(rest) - keep :]
+        return [part for part in [*parts, (False, rest[: len(rest) - keep])] if part[1]]
+
+    def finish(self) -> str:
+        """What was withheld, at the end."""
+        held, self._held = self._held, ""
+        return held
 
 
 class _CallReader:

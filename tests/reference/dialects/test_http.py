@@ -184,3 +184,26 @@ def test_health_and_metrics(either: Endpoint) -> None:
 
     assert either.client.get(f"{root}/healthz").json() == {"status": "ok"}
     assert "chat_requests_total" in either.client.get(f"{root}/metrics").text
+
+
+def test_serenity_answers_500_timeout_after_its_time_limit(speak_serenity: Speaker) -> None:
+    endpoint = speak_serenity("word " * 300, delay=0.02)
+    endpoint.app.state.dialect.time_limit = 0.2
+
+    response = endpoint.post(max_tokens=300)
+
+    check_error(response, 500, serenity=True)
+    assert response.json()["error"]["code"] == "timeout"
+
+
+def test_ark_ends_a_slow_reply_with_inference_timeout(speak_ark: Speaker) -> None:
+    endpoint = speak_ark("word " * 300, delay=0.02)
+    endpoint.app.state.dialect.inference_limit = 0.2
+
+    choice = endpoint.whole(max_tokens=300)["choices"][0]
+    *chunks, done = endpoint.stream(max_tokens=300)
+
+    assert choice["finish_reason"] == "inference_timeout"
+    assert choice["message"]["content"]
+    assert chunks[-1]["choices"][0]["finish_reason"] == "inference_timeout"
+    assert done == "[DONE]"

@@ -78,3 +78,30 @@ def test_bytes_that_are_no_text_are_dropped(model: LoadedModel) -> None:
             reply.add(piece)
 
     assert reply.content == "ab🐢"
+
+
+def test_markup_is_spelled_where_the_vocabulary_has_no_tokens_for_it(model: LoadedModel) -> None:
+    parser = ReplyParser(Vocabulary(model.tokenizer), Markers({}, spelled=True), thinking=True, stops=[])
+    script = 'Hm <tool.</think>\nLook <b>: <tool_call>\n{"name": "f", "arguments": {"a": "<"}}\n</tool_call>'
+    reply = Reply()
+    for character in script:
+        for token in model.tokenizer.encode(character, add_special_tokens=False).ids:
+            for piece in parser.push(token):
+                reply.add(piece)
+    for piece in parser.finish():
+        reply.add(piece)
+
+    assert (reply.reasoning, reply.content) == ("Hm <tool.", "Look <b>: ")
+    assert [(call.name, call.arguments, call.complete) for call in reply.calls] == [("f", '{"a": "<"}', True)]
+
+
+def test_what_only_begins_like_markup_is_released_at_the_end(model: LoadedModel) -> None:
+    parser = ReplyParser(Vocabulary(model.tokenizer), Markers({}, spelled=True), thinking=False, stops=[])
+    reply = Reply()
+    for token in ScriptedEngine(model.tokenizer).tokens("1 <tool_"):
+        for piece in parser.push(token):
+            reply.add(piece)
+    for piece in parser.finish():
+        reply.add(piece)
+
+    assert reply.content == "1 <tool_"
