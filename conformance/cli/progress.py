@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from rich.live import Live
+from rich.markup import escape
 from rich.table import Table
 
 from conformance.plan import Plan, PlannedTopic
@@ -101,7 +102,7 @@ class Progress:
             table.add_row("money", f"{self._money(spent.cost)}{_cap(caps.cost)}")
         table.add_row("rate", f"{60 * spent.requests / max(passed, 1e-9):.0f} requests a minute")
         table.add_row("waiting", f"{spent.waiting_s:.0f} s in all for the endpoint's rate limits")
-        table.add_row("findings", f"{len(self.broken)}" + "".join(f"\n{name}" for name in sorted(self.broken)[:5]))
+        table.add_row("findings", escape("\n".join([str(len(self.broken)), *sorted(self.broken)[:5]])))
         table.add_row("remaining", remaining(spent.requests, planned, passed))
         return table
 

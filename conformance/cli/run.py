@@ -78,6 +78,10 @@ def command(ctx: click.Context, /, **given: Any) -> int:
     profile = profile_of(given, file)
     if options.get("max_cost") and "prices" not in file.target:
         raise click.UsageError("--max-cost needs the target's prices in the settings file")
+    if given["rerun"] and not given["baseline"]:
+        raise click.UsageError("--rerun needs --baseline")
+    if given["resume"] and not (given["resume"] / SETTINGS).exists():
+        raise click.UsageError(f"{given['resume']} holds no run to resume")
     with ExitStack() as stack:
         target = resolve(stack, {**given, "profile": profile}, file.target)
         terms = terms_of(file.policy, options.get("waivers"), given["baseline"], target)
@@ -96,8 +100,7 @@ def _settings(
     out = given["resume"] or given["out"] or Path("conformance-reports") / (target.name or profile)
     only = given["only"]
     if given["rerun"]:
-        if terms.baseline is None:
-            raise click.UsageError("--rerun needs --baseline")
+        assert terms.baseline is not None
         wanted = {"failed": ("fail", "warn"), "inconclusive": ("inconclusive", "not_exercised", "error")}
         rows = terms.baseline["requirements"]
         only = tuple(row["id"] for row in rows if row["verdict"] in wanted[given["rerun"]])
@@ -140,8 +143,6 @@ def _limits(options: dict[str, Any]) -> Limits:
 
 def _check_resumable(settings: Settings) -> None:
     """What was answered may be used again only for the same catalogue, target and seed."""
-    if not (settings.out / SETTINGS).exists():
-        raise click.UsageError(f"{settings.out} holds no run to resume")
     before = Settings.read(settings.out)
     for name in ("profile", "catalogue", "seed", "effort", "only", "shard"):
         if getattr(before, name) != getattr(settings, name):
