@@ -136,7 +136,7 @@ def chunk_model_null(chunks: Chunks, exchange: Exchange) -> Chunks:
     "choice-index-counts-chunks",
     "chunks",
     ark=["chunk.choices.index.const"],
-    serenity_edge=["choices.indices-run-from-zero"],
+    serenity_edge=["choices.count-is-n"],
 )
 async def choice_index_counts_chunks(chunks: Chunks, exchange: Exchange) -> Chunks:
     """choices[].index grows with each chunk instead of naming the choice."""
