@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from conformance.verdict import (
     CONFORMANT,
@@ -83,18 +84,19 @@ class Processes:
                 command(member), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
             )
             self._running.add(process)
-        assert process.stderr is not None
-        listener = threading.Thread(target=self._listen, args=(member.name, process.stderr), daemon=True)
-        listener.start()
-        assert process.stdout is not None
-        said = process.stdout.read()
-        status = process.wait()
-        listener.join()
+        with process:
+            assert process.stderr is not None
+            assert process.stdout is not None
+            listener = threading.Thread(target=self._listen, args=(member.name, process.stderr), daemon=True)
+            listener.start()
+            said = process.stdout.read()
+            status = process.wait()
+            listener.join()
         with self._lock:
             self._running.discard(process)
         return Ended(member, status if status >= 0 else SUITE_FAILED, said)
 
-    def _listen(self, name: str, lines: io.TextIOBase) -> None:
+    def _listen(self, name: str, lines: IO[str]) -> None:
         for line in lines:
             self.tell(f"[{name}] {line.rstrip()}")
 
