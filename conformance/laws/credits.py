@@ -23,7 +23,7 @@ def _has_usage(x: Exchange) -> bool:
 
 
 def _fields(promise: Promise) -> tuple[str, str]:
-    return str(promise.params.get("used", "credits_used")), str(promise.params.get("balance", "credit_balance"))
+    return str(promise.params["used"]), str(promise.params["balance"])
 
 
 def _whole_number(value: Any) -> TypeGuard[int]:

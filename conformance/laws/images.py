@@ -26,11 +26,11 @@ def listing_gives_the_limit(case: Case, promise: Promise) -> Iterator[Violation]
     """The entry of a model that reads images says how many, as a whole number in the documented range."""
     listing = case.one("listing")
     settled((listing,))
-    model, path = str(case.data["model"]), str(promise.params.get("member", "references.max"))
+    model, path = str(case.data["model"]), str(promise.params["member"])
     if listing.status != 200 or listed_value(listing.json.value, model, "id") != model:
         raise Undecided(f"the list of models has no entry for {model}")
     limit = listed_value(listing.json.value, model, path)
-    low, high = promise.params.get("min", 1), promise.params.get("max", 8)
+    low, high = promise.params["min"], promise.params["max"]
     if isinstance(limit, bool) or not isinstance(limit, int) or not low <= limit <= high:
         yield Violation(f"{path} of {model} is no documented limit", f"{low} to {high}", shortened(limit))
 

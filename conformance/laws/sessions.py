@@ -56,7 +56,7 @@ def cap_bounds_the_session(case: Case, promise: Promise) -> Iterator[Violation]:
     """No answered turn leaves its session with more tokens (prompt and completion) than the cap it names."""
     turns = case.all("turns")
     settled(turns)
-    name = str(promise.params.get("cap", "ark_max_session_tokens"))
+    name = str(promise.params["cap"])
     answered = [x for x in turns if x.status == 200]
     if not answered and not any(400 <= x.status < 500 for x in turns):
         raise Undecided("no turn was answered or refused")

@@ -105,7 +105,7 @@ def _only_calls(x: Exchange) -> bool:
 @law("tools.call-only-content", applies=_only_calls)
 def call_only_content(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """`content` beside nothing but tool calls is absent or null, whichever the document says."""
-    allowed = list(promise.params.get("content", ("absent", "null")))
+    allowed = list(promise.params.get("allowed", ("absent", "null")))
     for item in objects_in(member_of(x.json.value, "choices")):
         message = item.get("message")
         if not objects_in(member_of(message, "tool_calls")) or (isinstance(message, dict) and message.get("content")):

@@ -29,23 +29,16 @@ THINKING = (
 )  # fmt: skip
 
 
-def efforts_of(profile: Profile) -> list[str]:
-    """The efforts that the profile's document lists, in its order."""
-    for name in ("request.reasoning_effort.enum", "request.reasoning.effort.enum"):
-        constraint = profile.constraints.get(name)
-        if constraint is not None and name in profile.promises:
-            return [str(value) for value in constraint.value]
-    return []
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test for each effort of the document; two of them are asked for in both forms where there are two."""
     if "effort" not in metafunc.fixturenames:
         return
     profile = profile_of(metafunc.config)
+    promise = profile.promised("reasoning.every-effort-is-accepted")
+    efforts = promise.params["efforts"] if promise else ()
     both = profile.accepts("reasoning_effort") and profile.accepts("reasoning.effort")
     parameters = []
-    for effort in efforts_of(profile):
+    for effort in efforts:
         forms = both and effort in ("none", ON)
         names = (
             "reasoning.every-effort-is-accepted",

@@ -20,7 +20,8 @@ class TestImages:
 
     def limit(self, *entries: Any, status: int = 200, **params: Any) -> str:
         one = listing(*entries, status=status)
-        return case_verdict("image-limit", self.LIMIT, {"model": "m"}, listing=one, params=params)
+        numbers = {"member": "references.max", "min": 1, "max": 8, **params}
+        return case_verdict("image-limit", self.LIMIT, {"model": "m"}, listing=one, params=numbers)
 
     @pytest.mark.parametrize("value", [1, 4, 8])
     def test_a_documented_limit(self, value: int) -> None:
@@ -49,6 +50,9 @@ def turn(prompt: int, content: str = "Yes.", generated: int = 4, **asked: Any) -
     body = completion(content)
     body["usage"] = {"prompt_tokens": prompt, "completion_tokens": generated, "total_tokens": prompt + generated}
     return whole(asked, body)
+
+
+CAP = "max_session"
 
 
 class TestSessions:
@@ -89,23 +93,26 @@ class TestSessions:
         name = "sessions.cap-bounds-the-session"
 
         def found(*turns: Any, **params: Any) -> str:
-            return case_verdict("session-cap", name, turns=list(turns), params=params)
+            return case_verdict("session-cap", name, turns=list(turns), params={"cap": CAP, **params})
 
-        assert found(turn(10, ark_max_session_tokens=14)) == KEPT
-        assert "more tokens than its cap" in found(turn(10, ark_max_session_tokens=13))
-        assert found(turn(10, ark_max_session_tokens=14), refused()) == KEPT
+        assert found(turn(10, max_session=14)) == KEPT
+        assert "more tokens than its cap" in found(turn(10, max_session=13))
+        assert found(turn(10, max_session=14), refused()) == KEPT
         assert found(refused()) == KEPT
         assert found(refused(500)) == UNDECIDED
         assert found(turn(10)) == UNDECIDED
         assert found(turn(10, limit=14), cap="limit") == KEPT
-        many = [turn(2, generated=5, ark_max_session_tokens=9) for _ in range(2)]
+        many = [turn(2, generated=5, max_session=9) for _ in range(2)]
         assert "longer than its cap" in found(*many)
 
 
 def paid(used: Any, balance: Any) -> Any:
     body = completion()
-    body["usage"] |= {"credits_used": used, "credit_balance": balance}
+    body["usage"] |= {"used": used, "left": balance}
     return whole({}, body)
+
+
+FIELDS = {"used": "used", "balance": "left"}
 
 
 class TestCredits:
@@ -114,17 +121,17 @@ class TestCredits:
         [(0, 5, True), (7, -3, True), (-1, 5, False), ("7", 5, False), (1, None, False), (True, 5, False)],
     )
     def test_are_reported(self, used: Any, balance: Any, good: bool) -> None:
-        assert (verdict("credits.are-reported", paid(used, balance)) == KEPT) is good
+        assert (verdict("credits.are-reported", paid(used, balance), **FIELDS) == KEPT) is good
 
     def test_only_a_usage_can_report(self) -> None:
         body = completion()
-        assert "not reported" in verdict("credits.are-reported", whole({}, body))
+        assert "not reported" in verdict("credits.are-reported", whole({}, body), **FIELDS)
         del body["usage"]
-        assert verdict("credits.are-reported", whole({}, body)) == UNSEEN
+        assert verdict("credits.are-reported", whole({}, body), **FIELDS) == UNSEEN
 
     def serial(self, *accounts: tuple[int, int]) -> str:
         name = "credits.balance-falls-by-the-cost"
-        return case_verdict("serial-credits", name, serial=[paid(*one) for one in accounts])
+        return case_verdict("serial-credits", name, serial=[paid(*one) for one in accounts], params=FIELDS)
 
     def test_falls_by_the_cost(self) -> None:
         assert self.serial((1, 100), (2, 98), (3, 95)) == KEPT
@@ -144,14 +151,16 @@ class TestCredits:
 
     def test_without_credits(self) -> None:
         name = "credits.balance-falls-by-the-cost"
-        assert case_verdict("serial-credits", name, serial=[whole(), whole()]) == UNDECIDED
+        assert case_verdict("serial-credits", name, serial=[whole(), whole()], params=FIELDS) == UNDECIDED
 
     def test_refusals_are_free(self) -> None:
         name = "credits.refusals-are-free"
 
         def found(step: int, between: Any) -> str:
             after = [paid(2, 100 - step * n) for n in (1, 2, 3)]
-            return case_verdict("credits-refused", name, before=paid(2, 100), refused=between, after=after)
+            return case_verdict(
+                "credits-refused", name, before=paid(2, 100), refused=between, after=after, params=FIELDS
+            )
 
         assert found(2, refused()) == KEPT
         assert "more than the answered" in found(3, refused())

@@ -217,9 +217,9 @@ class TestMessage:
         name = "tools.call-only-content"
         absent = completion(None, "tool_calls", tool_calls=[call()])
         del absent["choices"][0]["message"]["content"]
-        assert verdict(name, whole(asked(), absent), content=["absent"]) == KEPT
-        assert verdict(name, answer(call()), content=["absent"]) != KEPT
-        assert verdict(name, answer(call()), content=["null", "absent"]) == KEPT
-        assert verdict(name, answer(call(), content=""), content=["null", "absent"]) != KEPT
-        assert verdict(name, answer(call(), content="text"), content=["absent"]) == UNSEEN
-        assert verdict(name, text("auto"), content=["absent"]) == UNSEEN
+        assert verdict(name, whole(asked(), absent), allowed=["absent"]) == KEPT
+        assert verdict(name, answer(call()), allowed=["absent"]) != KEPT
+        assert verdict(name, answer(call()), allowed=["null", "absent"]) == KEPT
+        assert verdict(name, answer(call(), content=""), allowed=["null", "absent"]) != KEPT
+        assert verdict(name, answer(call(), content="text"), allowed=["absent"]) == UNSEEN
+        assert verdict(name, text("auto"), allowed=["absent"]) == UNSEEN
