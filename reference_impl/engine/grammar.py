@@ -197,8 +197,18 @@ def _json(schema: Schema, caps: Caps | None) -> str:
 
 def _problem(schema: dict[str, Any]) -> str:
     """Why the compiler refuses a schema, in its words; empty if it does not."""
-    grammar = LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=_LAYOUT)
-    message: str = LLMatcher.validate_grammar(grammar)
+    return _verdict(LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=_LAYOUT))
+
+
+def _verdict(grammar: str) -> str:
+    """What the compiler says against a grammar; empty if nothing."""
+    try:
+        message: str = LLMatcher.validate_grammar(grammar)
+    except BaseException as error:
+        # A panic of the compiler (it cuts long texts of its messages inside a character) is no Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        return "the schema cannot be compiled"
     return "" if message.startswith("WARNING") else message
 
 
@@ -235,8 +245,8 @@ def _measure(schema: object) -> None:
 
 def _checked(rules: list[str]) -> str:
     grammar = "\n".join(rules) + "\n"
-    message: str = LLMatcher.validate_grammar(grammar)
-    if message and not message.startswith("WARNING"):
+    message = _verdict(grammar)
+    if message:
         raise UnsupportedSchema(_keyword(message), message)
     return grammar
 
