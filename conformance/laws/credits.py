@@ -83,9 +83,15 @@ def balance_falls_by_the_cost(case: Case, promise: Promise) -> Iterator[Violatio
 
 @case_law("credits.refusals-are-free", kind="credits-refused")
 def refusals_are_free(case: Case, promise: Promise) -> Iterator[Violation]:
-    """Refused requests between two answered ones are not paid for (`before`, `refused` and `after`, in turn)."""
-    answered, refusals = (*case.all("before"), *case.all("after")), case.all("refused")
-    settled((*answered, *refusals))
+    """Refused requests between answered ones are not paid for.
+
+    `before` are requests one after the other without any between, then `refused` and `after` take turns.
+    """
+    calm, after, refusals = case.all("before"), case.all("after"), case.all("refused")
+    answered = (*calm[-1:], *after)
+    settled((*calm, *after, *refusals))
     if any(not 400 <= x.status < 500 for x in refusals):
         raise Undecided("the requests between were not refused")
+    if any(extra for _, extra in _missing(calm, promise)):
+        raise Undecided("the balance does not add up without refusals either")
     yield from _judge(answered, promise, "the balance fell by more than the answered requests cost")

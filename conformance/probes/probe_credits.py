@@ -41,4 +41,4 @@ def test_the_account(ask: Asker, bodies: Bodies, profile: Profile) -> None:
     for _ in range(REGULAR):
         refused.append(ask(bodies.chat("Hello", max_tokens=4, temperature=3)))
         after.append(ask(bodies.chat("Hello", max_tokens=4)))
-    ask.case("credits-refused", before=serial[-1], refused=refused, after=after)
+    ask.case("credits-refused", before=serial, refused=refused, after=after)

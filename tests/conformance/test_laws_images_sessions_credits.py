@@ -164,6 +164,10 @@ class TestCredits:
 
         assert found(2, refused()) == KEPT
         assert "more than the answered" in found(3, refused())
+        drifting = [paid(2, 106), paid(2, 100)]
+        after = [paid(2, 97), paid(2, 94), paid(2, 91)]
+        roles = {"before": drifting, "refused": refused(), "after": after}
+        assert case_verdict("credits-refused", name, **roles, params=FIELDS) == UNDECIDED
         assert found(3, whole()) == UNDECIDED
         assert found(3, refused(429)) == UNDECIDED
 
