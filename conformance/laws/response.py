@@ -98,10 +98,14 @@ def _may_still_reason(x: Exchange, message: dict[str, Any]) -> bool:
 
 @law("response.answer-is-not-empty", applies=readable)
 def answer_is_not_empty(x: Exchange, promise: Promise) -> Iterator[Violation]:
-    """A reply that stopped by itself has a call or some content; a stop string may leave it without."""
+    """A reply that stopped by itself has a call or some content, unless the model ended at once or at a stop string."""
     reply = reply_of(x)
     assert reply is not None
     for choice in reply.choices.values():
         silent = not choice.content and not choice.calls and not choice.function_call
         if choice.finish_reason == "stop" and silent and not x.asks("stop"):
+            if reply.completion_tokens is None:
+                raise Undecided("the reply is empty and does not say whether anything was generated")
+            if reply.completion_tokens <= 1:
+                continue  # the model chose to say nothing: its first token was the end
             yield Violation("the reply ended by itself and says nothing", "some content", "no content and no call")

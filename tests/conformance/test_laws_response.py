@@ -76,7 +76,11 @@ def test_an_empty_answer():
     rule = "response.answer-is-not-empty"
     assert verdict(rule, whole()) == KEPT
     assert "says nothing" in verdict(rule, whole(body=completion("")))
-    assert "says nothing" in verdict(rule, streamed([chunk({"reasoning": "Hm"}), chunk({}, "stop")]))
+    assert verdict(rule, streamed([chunk({"reasoning": "Hm"}), chunk({}, "stop")])) == UNDECIDED
+    thought = [chunk({"reasoning": "Hm"}), chunk({}, "stop"), chunk(None, usage={"completion_tokens": 2})]
+    assert "says nothing" in verdict(rule, streamed(thought))
+    ended_at_once = {**completion(""), "usage": {"prompt_tokens": 5, "completion_tokens": 1}}
+    assert verdict(rule, whole(body=ended_at_once)) == KEPT
     assert verdict(rule, whole(body=completion("", "length"))) == KEPT
     assert verdict(rule, whole({"stop": ["H"]}, completion(""))) == KEPT
     assert verdict(rule, whole(body=completion(None, "stop", tool_calls=[call()]))) == KEPT
