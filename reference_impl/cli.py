@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from reference_impl.faults.planting import HEADER, always, as_asked
 from reference_impl.faults.registry import UnknownFault, catalogue
@@ -30,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         key = os.environ.get(options.api_key_env)
         if not key:
             parser.error(f"the environment variable {options.api_key_env} is empty or not set")
+    if options.tensor_parallel > 1 and "RANK" not in os.environ:
+        _start_processes(options.tensor_parallel, sys.argv[1:] if arguments is None else arguments)
     # imported late: torch takes a second, and neither --help nor --list-faults needs it
     from reference_impl.serving import CannotServe, Settings, run
 
@@ -47,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 planted=as_asked(options.dialect) if options.fault_header else always(options.fault, options.dialect),
                 token_delay=options.token_delay_ms / 1000,
                 threads=options.threads,
+                shared=options.tensor_parallel > 1,
             )
         )
     except (CannotServe, UnknownFault) as problem:
@@ -71,10 +75,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fault-header", action="store_true", help=f"obey the header {HEADER}: ID (for proofs)")
     parser.add_argument("--token-delay-ms", type=float, default=0.0, metavar="N", help="stream slowly")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch on a CPU")
+    parser.add_argument(
+        "--tensor-parallel", type=int, default=1, metavar="N", help="share the model between N processes"
+    )
     parser.add_argument("--list-faults", action="store_true", help="list the faults and exit")
     parser.add_argument("--json", action="store_true", help="with --list-faults: as JSON")
     parser.add_argument("--verbose", action="store_true", help="log every request")
     return parser
+
+
+def _start_processes(count: int, arguments: Sequence[str]) -> NoReturn:
+    """Become torchrun, which starts this command once for every share of the model."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
+    command = [sys.executable, *launcher, "-m", "reference_impl", *arguments]
+    os.execv(sys.executable, command)  # noqa: S606 - our own interpreter, no shell
 
 
 def _list_faults(*, as_json: bool) -> None:

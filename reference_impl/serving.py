@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from starlette.applications import Starlette
 
 from reference_impl.dialects.ark.service import Ark
 from reference_impl.dialects.serenity_edge.service import SerenityEdge
-from reference_impl.engine import Engine
+from reference_impl.engine import Engine, parallel
 from reference_impl.faults.planting import Planting, no_faults
 from reference_impl.model.checkpoint import load_model
 from reference_impl.server.app import build_app
@@ -40,6 +42,8 @@ class Settings:
     planted: Planting = no_faults
     token_delay: float = 0.0
     threads: int = 1
+    shared: bool = False
+    """Whether torchrun has started several processes that share the model."""
 
 
 def build(settings: Settings) -> tuple[Starlette, Dialect]:
@@ -47,6 +51,8 @@ def build(settings: Settings) -> tuple[Starlette, Dialect]:
     device, dtype = _placement(settings.device)
     try:
         model = load_model(settings.model_path, device, dtype)
+        if settings.shared:
+            parallel.split(model)
     except (ValueError, OSError, RuntimeError) as problem:
         raise CannotServe(f"the model {settings.model_path!r} cannot be loaded: {problem}") from problem
     engine = Engine(model, threads=settings.threads)
@@ -75,17 +81,40 @@ def build(settings: Settings) -> tuple[Starlette, Dialect]:
 
 def run(settings: Settings) -> None:
     """Serve until a signal ends it. Raises CannotServe."""
-    try:
-        listener = bind(settings.host, settings.port)
-    except (OSError, OverflowError) as problem:
-        raise CannotServe(f"cannot listen on {settings.host}:{settings.port}: {problem}") from problem
-    with listener:
+    if settings.shared:
+        _run_shared(settings)
+        return
+    with _listening(settings) as listener:
         app, dialect = build(settings)
         serve(app, listener, dialect.base_path, dialect.errors)
+
+
+def _listening(settings: Settings) -> socket.socket:
+    try:
+        return bind(settings.host, settings.port)
+    except (OSError, OverflowError) as problem:
+        raise CannotServe(f"cannot listen on {settings.host}:{settings.port}: {problem}") from problem
+
+
+def _run_shared(settings: Settings) -> None:
+    """The first process serves; the others compute their shares until it stops."""
+    parallel.join(_placement(settings.device)[0])
+    try:
+        if parallel.is_leader():
+            with _listening(settings) as listener:
+                app, dialect = build(settings)
+                serve(app, listener, dialect.base_path, dialect.errors)
+        else:
+            app, _ = build(settings)
+            app.state.engine.follow()
+    finally:
+        parallel.leave()
 
 
 def _placement(device: str) -> tuple[str, torch.dtype]:
     """Where the model lives and in which precision: bf16 on CUDA, fp32 on a CPU."""
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and "LOCAL_RANK" in os.environ:
+        device = f"cuda:{os.environ['LOCAL_RANK']}"
     return device, torch.bfloat16 if device.startswith("cuda") else torch.float32
