@@ -20,7 +20,7 @@ class Limits:
     exchange_s: float = 120.0
     body_bytes: int = 16 * 1024 * 1024
     header_bytes: int = 64 * 1024
-    decoded_bytes: int = 32 * 1024 * 1024
+    decoded_bytes: int = 16 * 1024 * 1024
     arrivals: int = 100_000
     events: int = 100_000
     event_bytes: int = 4 * 1024 * 1024

@@ -46,7 +46,7 @@ def parse(data: bytes) -> Parsed:
     if text.startswith("\ufeff"):
         problems.append("starts with a byte order mark")
         text = text[1:]
-    if _depth(data) > MAX_DEPTH:
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
         return Parsed(None, False, (f"nested more than {MAX_DEPTH} levels deep",))
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def events(*data: str | bytes, end: bytes = b"0\r\n\r\n") -> Handler:
     return raw(EVENTS + b"".join(event(item) for item in data) + end)
 
 
-OK = json.dumps(completion()).encode()
+OK = json.dumps({**completion(), "created": int(time.time())}).encode()
 GOOD = json.dumps(chunk({"role": "assistant", "content": "x"}))
 LAST = json.dumps(chunk({"content": ""}, "stop"))
 DEEP = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
@@ -132,7 +132,7 @@ def decent(bad: Handler) -> Handler:
         if b'"stream":true' in request:
             bad(connection, request)
         else:
-            connection.sendall(answer(json.dumps(completion()).encode()))
+            connection.sendall(answer(OK))
 
     return handler
 

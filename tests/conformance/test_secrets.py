@@ -55,8 +55,8 @@ def echo(connection, request):
     else:
         body, kind, status = json.dumps(completion(said)).encode(), b"application/json", b"200 OK"
     connection.sendall(
-        b"HTTP/1.1 " + status + b"\r\nContent-Type: " + kind + b"\r\nX-Echo: " + said.encode() + b"\r\nX-" + TENANT.encode()
-        + b": 1\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        b"HTTP/1.1 " + status + b"\r\nContent-Type: " + kind + b"\r\nX-Echo: " + said.encode()
+        + b"\r\nX-" + TENANT.encode() + b": 1\r\nContent-Length: %d\r\n\r\n" % len(body) + body
     )  # fmt: skip
 
 
