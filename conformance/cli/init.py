@@ -29,11 +29,24 @@ api_key_env = "STAGING_API_KEY"
 # completion = 1.5
 # currency = "EUR"
 
+# [targets.staging.run]            # over [run], for this target
+# max_requests = 500
+# max_cost = 2.0
+
 [run]
 effort = "standard"
+# workers = 2
+# timeout = 120                    # seconds for one exchange
+# waivers = "waivers.toml"
+
+# [run.limits]                     # bounds of one exchange: see docs/operations.md
+# first_byte_s = 60
+# body_bytes = 16777216
 
 [policy]
 level = "must"                     # should: a should counts as a must
+# required_topics = ["tools"]      # nothing passed there: not enough
+# max_inconclusive_musts = 2       # so many open ends are let through
 """
 
 

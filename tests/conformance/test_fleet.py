@@ -36,14 +36,15 @@ def members(tmp_path, monkeypatch, *programs):
 def test_members_run_beside_each_other_and_what_they_say_is_kept_apart(tmp_path, monkeypatch):
     told = []
     programs = [f"import sys; print('out', {i}); print('err', {i}, file=sys.stderr); sys.exit({i})" for i in range(3)]
-    ended = Processes(2, told.append).run(members(tmp_path, monkeypatch, *programs, "import os; os.kill(os.getpid(), 9)"))
+    programs.append("import os; os.kill(os.getpid(), 9)")
+    ended = Processes(2, told.append).run(members(tmp_path, monkeypatch, *programs))
     assert [one.status for one in ended] == [0, 1, 2, 3], "a killed member is a failure of the suite"
     assert [one.said for one in ended[:3]] == ["out 0\n", "out 1\n", "out 2\n"]
     assert sorted(told) == ["[0] err 0", "[1] err 1", "[2] err 2"]
 
 
 def test_what_ray_brings_back_lies_in_the_member_s_folder(tmp_path, monkeypatch):
-    program = "import pathlib, sys; out = pathlib.Path(sys.argv[1]); out.mkdir(); (out / 'results.json').write_text('{}')"
+    program = "import pathlib as p, sys; o = p.Path(sys.argv[1]); o.mkdir(); (o / 'results.json').write_text('{}')"
     monkeypatch.setattr(fleet, "command", lambda m: [sys.executable, "-c", program, str(m.out)])
     status, said, packed = fleet._elsewhere((), "")
     ended = fleet._brought_back(Member("a", tmp_path / "a", ()), status, said, packed)
