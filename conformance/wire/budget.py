@@ -97,8 +97,8 @@ class Budget:
     def _over(self, spent: Spent, bound: Amount) -> str:
         """Which cap one more request would pass, in words; '' where it passes none."""
         caps = self.caps
-        if caps.until is not None and time.time() >= caps.until:
-            return "the time given to the run is over"
+        if caps.until is not None and self._start(spent) >= caps.until:
+            return "the time given to the run is over, or would be before the next request may be sent"
         if caps.requests is not None and spent.requests + 1 > caps.requests:
             return f"all {caps.requests} requests are spent"
         if caps.tokens is not None and spent.tokens + spent.reserved_tokens + bound.tokens > caps.tokens:
@@ -107,13 +107,18 @@ class Budget:
             return f"the next request could cost more than the {caps.cost:g} given"
         return ""
 
+    @staticmethod
+    def _start(spent: Spent) -> float:
+        """When the next request may be sent."""
+        return max(time.time(), spent.next_at, spent.quiet_until)
+
     def _turn(self, spent: Spent) -> float:
-        now = time.time()
-        start = max(now, spent.next_at, spent.quiet_until)
+        now, start = time.time(), self._start(spent)
         if self.caps.requests_per_minute is not None:
             spent.next_at = start + 60.0 / self.caps.requests_per_minute
-        spent.waiting_s += start - now
-        return start - now
+        wait = max(0.0, start - now)
+        spent.waiting_s += wait
+        return wait
 
     def settle(self, bound: Amount, used: Amount) -> None:
         """Replace a reservation by what the answer says it used."""

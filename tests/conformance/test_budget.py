@@ -67,6 +67,15 @@ def test_time_is_a_cap(tmp_path):
         Budget(tmp_path / "b", Caps(until=time.time() - 1)).take(Amount())
 
 
+def test_patience_beyond_the_run_s_time_ends_it_at_once(tmp_path):
+    budget = Budget(tmp_path / "b", Caps(until=time.time() + 10))
+    assert budget.take(Amount()) == pytest.approx(0, abs=0.2)
+    budget.hush(60)
+    with pytest.raises(BudgetSpent, match="time"):
+        budget.take(Amount())
+    assert budget.read().requests == 1
+
+
 def test_requests_are_paced_and_patience_is_shared(tmp_path):
     budget = Budget(tmp_path / "b", Caps(requests_per_minute=60))
     assert budget.take(Amount()) == pytest.approx(0, abs=0.2)
