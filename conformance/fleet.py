@@ -6,6 +6,7 @@ which brings back what each has written, so that no shared disk is needed.
 
 from __future__ import annotations
 
+import importlib
 import io
 import logging
 import os
@@ -19,7 +20,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from conformance.verdict import (
     CONFORMANT,
@@ -118,9 +119,8 @@ def on_ray(members: Sequence[Member], settings_file: str, workers: int | None) -
     With `workers`, a local Ray of so many is started; otherwise the cluster of `RAY_ADDRESS` is used.
     Raises ModuleNotFoundError without the `ray` extra.
     """
-    import ray
-
-    options = {"num_cpus": workers} if workers else {"address": os.environ.get("RAY_ADDRESS", "auto")}
+    ray: Any = importlib.import_module("ray")
+    options: dict[str, Any] = {"num_cpus": workers} if workers else {"address": os.environ.get("RAY_ADDRESS", "auto")}
     ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **options)
     try:
         remote = ray.remote(num_cpus=1, max_retries=0)(_elsewhere)
