@@ -68,6 +68,8 @@ def usage_completion_below_reasoning(usage: Chunk, exchange: Exchange) -> Chunk:
 @fault("usage-all-zero", "usage", both=["usage.prompt-is-positive"])
 def usage_all_zero(usage: Chunk, exchange: Exchange) -> Chunk:
     """All counts are zero though text was produced."""
+    for counts in (usage["prompt_tokens_details"], usage["completion_tokens_details"]):
+        counts.update(dict.fromkeys(counts, 0))
     return {**usage, "prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
 
