@@ -129,3 +129,40 @@ def test_a_secret_never_reaches_the_record():
 def test_hanging_up_after_some_bytes_is_marked_as_ours():
     exchange = ask(endless, Call(b"{}", hang_up_after=2000))
     assert exchange.end == "hung-up"
+
+
+def stream_of(data, times, pause=0.0):
+    def handler(connection, _):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        for _ in range(times):
+            connection.sendall(data)
+            time.sleep(pause)
+        connection.shutdown(socket.SHUT_WR)
+
+    return handler
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
+def test_a_stream_of_more_events_than_allowed_is_cut(ending):
+    few = Limits(events=20)
+    exchange = ask(stream_of(b"data: 1" + ending * 2, 21), limits=few)
+    assert (exchange.end, exchange.problem) == ("too-large", "more than 20 events")
+    assert exchange.received.truncated
+    assert ask(stream_of(b"data: 1" + ending * 2, 20), limits=few).end == "complete"
+
+
+def test_an_event_without_end_is_cut():
+    small = Limits(event_bytes=1000)
+    exchange = ask(stream_of(b"data: " + b"x" * 94, 12, 0.002), limits=small)
+    assert (exchange.end, exchange.problem) == ("too-large", "an event of more than 1000 bytes")
+    assert ask(stream_of(b"data: " + b"x" * 92 + b"\n\n", 12, 0.002), limits=small).end == "complete"
+
+
+def test_the_first_byte_may_take_longer_than_the_others_and_is_bounded_too():
+    def late(connection, _):
+        time.sleep(0.5)
+        connection.sendall(answer(b"{}"))
+
+    assert ask(late, limits=Limits(first_byte_s=3, idle_s=0.2)).end == "complete"
+    exchange = ask(late, limits=Limits(first_byte_s=0.2, idle_s=3))
+    assert (exchange.end, exchange.problem) == ("timeout", "no answer within 0.2 s")

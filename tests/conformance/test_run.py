@@ -2,11 +2,23 @@
 
 import json
 import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 
+import click
 import pytest
 
+from conformance.cli import cli as commands
+from conformance.cli.run import _check_resumable
+from conformance.cli.trouble import guarded
 from conformance.reference import KEY_VARIABLE
+from conformance.session import PROBES
+from conformance.settings import Settings
+from conformance.target import Target
 from tests.conformance.endpoints import answer, serving
+from tests.conformance.made import completion
 
 
 def record(folder):
@@ -63,10 +75,10 @@ def test_a_key_that_is_refused_is_not_enough(cli, serenity_edge, tmp_path):
         (("--nonsense",), "No such option"),
     ],
 )
-def test_wrong_words_end_with_4_and_say_what_is_wrong(cli, words, sentence):
-    done = cli("run", "--profile", "ark", *words)
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert sentence in done.stderr
+def test_wrong_words_end_with_4_and_say_what_is_wrong(tmp_path, monkeypatch, capsys, words, sentence):
+    monkeypatch.chdir(tmp_path)
+    assert guarded(commands, ["run", "--profile", "ark", *words]) == 4
+    assert sentence in capsys.readouterr().err
 
 
 def test_only_asks_only_what_is_needed(cli, serenity_edge, tmp_path):
@@ -101,3 +113,27 @@ def test_the_caller_s_own_pytest_settings_do_not_reach_the_run(cli, serenity_edg
         PYTEST_ADDOPTS="--also-nonsense", PYTEST_PLUGINS="no_such_plugin",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_run_is_resumed_with_the_same_catalogue_only(tmp_path):
+    before = Settings("ark", Target("https://e/v1", "m"), tmp_path, catalogue="one")
+    before.write()
+    _check_resumable(before)
+    with pytest.raises(click.UsageError, match="catalogue 'one', not 'two'"):
+        _check_resumable(replace(before, catalogue="two"))
+
+
+def test_the_probes_run_under_pytest_proper_too(tmp_path):
+    def handler(connection, _):
+        connection.sendall(answer(json.dumps(completion()).encode()))
+
+    with serving(handler) as url:
+        Settings("serenity-edge", Target(url, "m"), tmp_path, only=("models.*",)).write()
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "conformance.plugin", "-p", "no:cacheprovider",
+             "--conformance-run", str(tmp_path), "-c", str(PROBES / "pytest.ini"), str(PROBES / "probe_models.py")],
+            capture_output=True, text=True, timeout=120, check=False, cwd=Path(__file__).parents[2],
+        )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "ConformanceViolation" in done.stdout
+    assert (tmp_path / "exchanges.jsonl").read_text(encoding="utf-8").count("models") > 0
