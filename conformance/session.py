@@ -47,6 +47,11 @@ def arguments(settings: Settings, collect_only: bool = False) -> list[str]:
         "no:cacheprovider",
         "-p",
         "no:terminal",
+        # They look for leaks of the tests themselves, by collecting garbage again and again.
+        "-p",
+        "no:unraisableexception",
+        "-p",
+        "no:threadexception",
         *(("-p", "xdist.plugin", "-n", str(settings.workers), "--dist", "loadfile") if parallel else ()),
         *(("--collect-only",) if collect_only else ()),
     ]
