@@ -227,7 +227,7 @@ def write_run(
     results = {
         "schema": 1,
         "suite": {"name": "chat-completions-conformance", "version": "0.1.0", "catalogue_sha256": "5b" * 32},
-        "profile": "ark", "edition": "2026-11", "effort": "standard",
+        "profile": "synthetic", "edition": "2026-11", "effort": "standard",
         "target": {"base_url": "https://api.synthetic.invalid/v1",
                    "model": HOSTILE[0] if hostile else "synthetic-1",
                    "models": {"vision": None, "reasoning": None}, "induce": False,

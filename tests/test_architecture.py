@@ -22,9 +22,8 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             names.add(node.module.partition(".")[0])
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module":
-            names |= {
-                str(a.value).partition(".")[0] for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
-            }
+            words = [word.value for word in node.args if isinstance(word, ast.Constant)]
+            names |= {word.partition(".")[0] for word in words if isinstance(word, str)}
     return names
 
 
