@@ -23,10 +23,10 @@ from reports.text_safety import for_terminal
 from spec.model import Profile
 
 
-@click.command("probe")
+@click.command("probe", context_settings={"auto_envvar_prefix": "CONFORMANCE"})
 @spec_dir_option
 @config_option
-@click.option("--target", "name", help="A [targets.NAME] of the settings file.")
+@click.option("--target", "name", envvar="CONFORMANCE_TARGET", help="A [targets.NAME] of the settings file.")
 @click.option("--profile", callback=known_profile, default="portable", show_default=True)
 @click.option("--base-url", help="Up to and including /v1. Default: the bundled reference.")
 @click.option("--model", help="Model id. Default: the first that GET models lists.")

@@ -30,7 +30,7 @@ def certify(name, out):
         done = subprocess.run(
             [sys.executable, "-c", MEASURED, "run", "--profile", "serenity-edge", "--base-url", url, "--model", "m",
              "--only", "stream.*", "--only", "chunk.*", "--only", "wire.*", "--shard", f"{STREAMING}/{PARTS}",
-             "--timeout", "1", "--max-requests", "6", "--out", str(out)],
+             "--timeout", "1", "--max-requests", "10", "--max-time", "40", "--out", str(out)],
             capture_output=True, text=True, timeout=SECONDS, check=False,
         )  # fmt: skip
         return done, time.monotonic() - started
