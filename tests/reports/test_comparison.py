@@ -127,7 +127,7 @@ def test_history_orders_the_runs_of_a_target_and_survives_a_broken_record(tmp_pa
     (tmp_path / "broken" / "results.json").write_text("{}")
     found = reports.history(tmp_path)
     assert len(found.unreadable) == 1
-    [trend] = [trend for trend in found.trends if trend.profile == "ark"]
+    [trend] = [trend for trend in found.trends if trend.profile == "synthetic"]
     assert [run.results["counts"]["fail"] for run in trend.runs] == [12, 9, 5]
     lines = {line.topic: line.counts for line in trend.sparklines()}
     assert lines["limits"] == [1, 0, 0]
