@@ -103,7 +103,7 @@ class Progress:
         table.add_row("rate", f"{60 * spent.requests / max(passed, 1e-9):.0f} requests a minute")
         table.add_row("waiting", f"{spent.waiting_s:.0f} s in all for the endpoint's rate limits")
         table.add_row("findings", escape("\n".join([str(len(self.broken)), *sorted(self.broken)[:5]])))
-        table.add_row("remaining", remaining(spent.requests, planned, passed))
+        table.add_row("remaining", remaining(spent.requests, min(planned, caps.requests or planned), passed))
         return table
 
     def _spent(self) -> Spent:

@@ -3,6 +3,7 @@
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -174,6 +175,13 @@ def test_a_person_sees_what_is_spent_and_found_and_left(tmp_path):
     for words in ("1 of 1", "7 of 21 (at most 50)", "700", "1.7500 EUR", "a minute", "waiting", "about"):
         assert words in shown, words
     assert "stream.[bold]x" in shown
+
+
+def test_a_cap_on_requests_also_bounds_what_remains(tmp_path):
+    watching, console = progress(tmp_path, terminal=False)
+    watching.settings = replace(watching.settings, caps=Caps(requests=7))
+    console.print(watching.table())
+    assert "about 0 s" in console.file.getvalue()
 
 
 def test_plain_lines_where_nobody_looks(tmp_path, monkeypatch):
