@@ -37,7 +37,16 @@ def running(dialect: str, *arguments: str, log: str | None = None) -> Iterator[R
     `arguments` are added to its command line. Raises `ReferenceError` when it does not come up.
     """
     os.environ.setdefault(KEY_VARIABLE, secrets.token_urlsafe(24))
-    command = [sys.executable, "-m", "reference_impl", "--dialect", dialect, "--api-key-env", KEY_VARIABLE]
+    command = [
+        sys.executable,
+        "-m",
+        "reference_impl",
+        "--dialect",
+        dialect,
+        "--api-key-env",
+        KEY_VARIABLE,
+        "--stop-at-eof",
+    ]
     with serving([*command, *arguments], log=log) as served:
         yield served
 
@@ -58,7 +67,13 @@ def serving(command: Sequence[str], *, cwd: Path | None = None, log: str | None 
 def _start(command: Sequence[str], cwd: Path | None, log: str | None) -> subprocess.Popen[str]:
     errors = Path(log).open("w", encoding="utf-8") if log else subprocess.PIPE  # noqa: SIM115 - the child keeps it
     process = subprocess.Popen(
-        command, cwd=cwd, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+        command,
+        cwd=cwd,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        start_new_session=True,
     )
     if not isinstance(errors, int):
         errors.close()
@@ -96,6 +111,6 @@ def _stop(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    for pipe in (process.stdout, process.stderr):
+    for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()

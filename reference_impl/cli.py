@@ -6,7 +6,9 @@ import argparse
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -33,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(f"the environment variable {options.api_key_env} is empty or not set")
     if options.tensor_parallel > 1 and "RANK" not in os.environ:
         _start_processes(options.tensor_parallel, sys.argv[1:] if arguments is None else arguments)
+    if options.stop_at_eof:
+        threading.Thread(target=_stop_at_eof, daemon=True).start()
     # imported late: torch takes a second, and neither --help nor --list-faults needs it
     from reference_impl.serving import CannotServe, Settings, run
 
@@ -58,6 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _stop_at_eof() -> None:
+    """Whoever started this process is gone, however it ended: nobody needs the server any more."""
+    while os.read(0, 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m reference_impl",
@@ -78,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tensor-parallel", type=int, default=1, metavar="N", help="share the model between N processes"
     )
+    parser.add_argument("--stop-at-eof", action="store_true", help="stop when standard input is closed")
     parser.add_argument("--list-faults", action="store_true", help="list the faults and exit")
     parser.add_argument("--json", action="store_true", help="with --list-faults: as JSON")
     parser.add_argument("--verbose", action="store_true", help="log every request")
