@@ -7,8 +7,10 @@ import os
 from collections.abc import Mapping, MutableMapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 SECRET_HEADERS_VARIABLE = "CONFORMANCE_SECRET_HEADERS"  # noqa: S105 - a name, not a secret
+SECRET_PROXY_VARIABLE = "CONFORMANCE_SECRET_PROXY"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +61,24 @@ class Target:
     def secrets(self) -> list[str]:
         """Every value that must not reach a file or a screen."""
         key = self.key()
-        return [*([key] if key else []), *(self.headers[name] for name in self.secret_headers)]
+        headers = [self.headers[name] for name in self.secret_headers]
+        password = urlsplit(self.proxy or "").password
+        return [*([key] if key else []), *headers, *([password, unquote(password)] if password else [])]
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as they may be written down: values of secret headers are left out."""
+        """The settings as they may be written down, without values of secret headers and users of proxies."""
         known = {name: value for name, value in self.headers.items() if name not in self.secret_headers}
-        return {**asdict(self), "headers": known}
+        return {**asdict(self), "headers": known, "proxy": self._bare_proxy()}
+
+    def _bare_proxy(self) -> str | None:
+        if self.proxy is None or "@" not in self.proxy:
+            return self.proxy
+        parts = urlsplit(self.proxy)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Target:
-        """A target written by `to_json`; secret headers come back from the environment (`pass_secrets`)."""
+        """A target written by `to_json`; what is secret comes back from the environment (`pass_secrets`)."""
         secrets: Mapping[str, str] = json.loads(os.environ.get(SECRET_HEADERS_VARIABLE, "{}"))
         kept = {name: secrets[name] for name in raw["secret_headers"] if name in secrets}
         prices = Prices(**raw["prices"]) if raw["prices"] else None
@@ -78,9 +88,11 @@ class Target:
                 "headers": {**raw["headers"], **kept},
                 "secret_headers": tuple(raw["secret_headers"]),
                 "prices": prices,
+                "proxy": (os.environ.get(SECRET_PROXY_VARIABLE) or raw["proxy"]) if raw["proxy"] else None,
             }
         )
 
     def pass_secrets(self, environment: MutableMapping[str, str]) -> None:
-        """Hand secret header values to worker processes, which inherit the environment and never a file."""
+        """Hand what is secret to worker processes, which inherit the environment and never a file."""
+        environment[SECRET_PROXY_VARIABLE] = self.proxy or ""
         environment[SECRET_HEADERS_VARIABLE] = json.dumps({name: self.headers[name] for name in self.secret_headers})

@@ -46,15 +46,21 @@ def _transport(
     deadline: Deadline, idle_s: float, verify: ssl.SSLContext | bool, proxy: str | None
 ) -> httpx.HTTPTransport:
     transport = httpx.HTTPTransport(verify=verify, proxy=proxy, trust_env=False, retries=0)
+    # httpx offers no door for a network backend; its pool is httpcore's own, which does.
+    common: dict[str, Any] = {
+        "ssl_context": verify if isinstance(verify, ssl.SSLContext) else httpx.create_ssl_context(verify=verify),
+        "max_connections": 100,
+        "max_keepalive_connections": 20,
+        "keepalive_expiry": 15.0,
+        "network_backend": DeadlineBackend(deadline, idle_s),
+    }
     if proxy is None:
-        # httpx offers no door for a network backend; its pool is httpcore's own, which does.
-        transport._pool = httpcore.ConnectionPool(
-            ssl_context=verify if isinstance(verify, ssl.SSLContext) else httpx.create_ssl_context(verify=verify),
-            max_connections=100,
-            max_keepalive_connections=20,
-            keepalive_expiry=15.0,
-            network_backend=DeadlineBackend(deadline, idle_s),
-        )
+        transport._pool = httpcore.ConnectionPool(**common)
+    else:
+        through = httpx.Proxy(proxy)
+        if through.url.scheme in ("http", "https"):
+            url = httpcore.URL(str(through.url))
+            transport._pool = httpcore.HTTPProxy(url, proxy_auth=through.raw_auth, **common)
     return transport
 
 

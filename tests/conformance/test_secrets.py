@@ -1,14 +1,18 @@
 """The key and declared secrets reach no file and no screen, in whatever form an endpoint throws them back."""
 
 import base64
+import contextlib
 import html
 import itertools
 import json
+import time
 import urllib.parse
 
 import httpx
 
 from conformance.target import Target
+from conformance.wire.client import Call, Client, Stamp
+from conformance.wire.limits import Limits
 from tests.conformance.endpoints import serving
 from tests.conformance.made import chunk, completion
 
@@ -93,9 +97,40 @@ def test_secret_headers_reach_workers_by_the_environment_only(monkeypatch):
     assert Target.from_json(written).secrets() == [TENANT]
 
 
-def test_proxies_and_netrc_of_the_environment_are_not_used(monkeypatch, tmp_path):
-    from conformance.wire.client import Call, Client, Stamp
+def test_a_proxy_s_password_is_a_secret(monkeypatch):
+    target = Target("http://x", "m", proxy="http://me:proxy%2Fcanary@proxy.example:3128")
+    assert target.to_json()["proxy"] == "http://proxy.example:3128"
+    assert set(target.secrets()) == {"proxy%2Fcanary", "proxy/canary"}
+    environment = {}
+    target.pass_secrets(environment)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert Target.from_json(target.to_json()).proxy == target.proxy
+    assert Target.from_json(Target("http://x", "m").to_json()).proxy is None
 
+
+def test_a_proxy_is_told_its_password_and_bounded_like_the_endpoint():
+    seen = []
+
+    def drip(connection, request):
+        seen.append(request)
+        with contextlib.suppress(OSError):
+            for _ in range(100):
+                connection.sendall(b"HTTP/1.1 200 OK\r\n" if len(seen) == 1 else b"X-A: 1\r\n")
+                time.sleep(0.05)
+                seen.append(b"")
+
+    with serving(drip) as url:
+        proxy = url.removesuffix("/v1").replace("http://", "http://me:pw-canary@")
+        client = Client("http://endpoint.invalid/v1", Limits(exchange_s=0.5), proxy=proxy)
+        exchange = client.send(Call(b"{}"), Stamp("x1", "p", "t"))
+        client.close()
+    assert base64.b64encode(b"me:pw-canary") in seen[0]
+    assert exchange.end == "timeout"
+    assert exchange.total_s < 2
+
+
+def test_proxies_and_netrc_of_the_environment_are_not_used(monkeypatch, tmp_path):
     seen = []
 
     def handler(connection, request):
