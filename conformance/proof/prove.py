@@ -29,6 +29,7 @@ from conformance.settings import Settings
 from conformance.target import Target
 
 FAULT_HEADER = "x-reference-fault"
+SMALL = 30  # requests of a probe; those that send more are asked last, if nothing else shows the fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +130,19 @@ def cheapest_cover(named: Iterable[str], probes: Sequence[PlannedProbe]) -> tupl
 def prove_one(fault: Fault, settings: Settings, keep: Path | None = None) -> Outcome:
     """The suite against the reference with one fault.
 
-    The cheapest probes that can see it are asked first; where they do not, all that concern it are.
+    The cheapest probes that can see it are asked first; where they do not, the others that concern it.
     """
     started = time.monotonic()
     named = fault.breaks[settings.profile]
     probes = _probes(settings.profile)
     first = cheapest_cover(named, probes)
-    rest = tuple(p.name for p in probes if p.name not in first and p.requirements & set(named))
+    others = [p for p in probes if p.name not in first and p.requirements & set(named)]
+    small = tuple(p.name for p in others if p.requests <= SMALL)
+    large = tuple(p.name for p in others if p.requests > SMALL)
     red: dict[str, Red] = {}
     errors: list[str] = []
     requests = 0
-    for number, stage in enumerate((first, rest)):
+    for number, stage in enumerate((first, small, large)):
         if not stage or (number and all(name in red for name in named)):
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import IO
 
 
+_SIZE = 2048
+
+
 class BudgetSpent(Exception):
     """A cap is reached: nothing more is sent, what was seen is kept."""
 
@@ -71,12 +74,12 @@ class Budget:
             spent = self._load(file)
             yield spent
             file.seek(0)
-            file.truncate()
-            json.dump(asdict(spent), file)
+            # Written over in place and padded: some file systems wait for the disk when a file was truncated.
+            file.write(json.dumps(asdict(spent)).ljust(_SIZE))
 
     @staticmethod
     def _load(file: IO[str]) -> Spent:
-        text = file.read()
+        text = file.read().strip()
         return Spent(**json.loads(text)) if text else Spent()
 
     def take(self, bound: Amount) -> float:
