@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
-
 _SIZE = 2048
 
 
