@@ -137,8 +137,8 @@ def make_session(settings: Settings, profile: Profile, worker: str = "main") -> 
         worker=worker,
         recorded=before.answers if settings.resume else {},
         cases_recorded=before.cases if settings.resume else (),
-        counter=before.exchange_count,
-        case_counter=len(before.cases),
+        counter=before.last_exchange,
+        case_counter=before.last_case,
     )
 
 

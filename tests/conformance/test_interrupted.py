@@ -11,7 +11,9 @@ import time
 
 import pytest
 
+from conformance.recording import Recording
 from conformance.reference import KEY_VARIABLE
+from tests.conformance import made
 
 ONLY = ("--only", "usage.*", "--only", "limits.*")
 
@@ -50,6 +52,17 @@ def arguments(reference, folder, *more):
 
 def run(command, **more):
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **more)
+
+
+def test_numbers_go_on_after_the_highest_that_was_written(tmp_path):
+    for name in ("x0001", "x0009", "x1-0004"):  # what was in flight at the kill is missing
+        line = {**made.whole().to_json(), "id": name}
+        with (tmp_path / "exchanges.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+    (tmp_path / "cases.jsonl").write_text('{"id": "c0007"}\n{"id": "c3-0002"}\n', encoding="utf-8")
+    before = Recording(tmp_path)
+    assert (before.last_exchange, before.last_case) == (9, 7)
+    assert Recording(tmp_path / "nothing").last_exchange == 0
 
 
 @pytest.mark.slow
