@@ -1,0 +1,82 @@
+"""Every check can fail: one fault of every topic here, all of them by `conformance prove`."""
+
+import json
+
+import pytest
+
+import spec
+from conformance.proof.faults import list_faults
+from conformance.proof.prove import cheapest_cover, consequences, without_fault
+from conformance.proof.signatures import load, nearest
+from conformance.settings import Settings
+from conformance.target import Target
+
+VENDORS = ("ark", "serenity-edge")
+
+
+@pytest.fixture(scope="module")
+def faults():
+    return list_faults()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_one_fault_of_every_topic_turns_red_what_it_names_and_nothing_else(cli, vendor, tmp_path):
+    done = cli("prove", "--profile", vendor, "--one-per-topic", "--out", "proof", timeout=900)
+    assert done.returncode == 0, done.stdout
+    proof = json.loads((tmp_path / "proof" / f"detection-{vendor}.json").read_text(encoding="utf-8"))
+    assert len(proof["faults"]) >= 10
+    assert all(outcome["proven"] and outcome["red"] for outcome in proof["faults"])
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_no_testable_requirement_is_without_a_fault(faults, vendor, tmp_path):
+    settings = Settings(vendor, Target("", ""), tmp_path)
+    known = consequences().get("requirements without a fault", {})
+    assert set(without_fault(settings, faults)) <= set(known)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_faults_name_requirements_that_are_promised(faults, vendor):
+    promised = spec.load_profile(vendor).promises
+    unknown = {(fault.id, name) for fault in faults for name in fault.breaks.get(vendor, ()) if name not in promised}
+    assert not unknown
+
+
+def test_consequences_are_of_faults_that_exist_and_have_reasons(faults):
+    ids = {fault.id for fault in faults}
+    for fault, allowed in consequences().items():
+        assert fault in ids or fault == "requirements without a fault"
+        assert all(reason.strip() for reason in allowed.values())
+
+
+def test_the_cheapest_probes_that_see_everything_are_chosen():
+    from conformance.plan import PlannedProbe
+
+    probes = [
+        PlannedProbe("cheap", "p", "t", frozenset({"a"}), 1),
+        PlannedProbe("useless", "p", "t", frozenset({"z"}), 1),
+        PlannedProbe("wide", "p", "t", frozenset({"a", "b", "c"}), 5),
+    ]
+    assert cheapest_cover(["a"], probes) == ("cheap",)
+    assert cheapest_cover(["a", "b"], probes) == ("cheap", "wide")
+
+
+def rows(red):
+    return [{"id": name, "violations": [{"message": message}]} for name, message in red.items()]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_known_fault_is_among_the_first_three_named(vendor):
+    """A run that shows what a fault showed is told so, for at least nine in ten of all faults."""
+    known = {fault: entry["red"][vendor] for fault, entry in load().items() if entry["red"].get(vendor)}
+    assert len(known) > 300
+    named = sum(fault in [found.fault for found in nearest(vendor, rows(red))] for fault, red in known.items())
+    assert named / len(known) >= 0.9
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_nothing_is_named_where_nothing_is_near(vendor):
+    assert nearest(vendor, []) == []
+    assert nearest(vendor, [{"id": "stream.ends-with-done", "violations": []}]) == []
+    assert nearest(vendor, rows({"no.such-requirement": "x"})) == []
