@@ -81,7 +81,8 @@ def _may_be_hidden(x: Exchange, reply: Reply, generated: int) -> bool:
     """Whether so many tokens may show nothing: a tiny limit, an unfinished character or call, or reasoning."""
     if generated <= 1:
         return (limit_of(x) or SMALLEST_CONTEXT) <= 2
-    return generated <= TOKENS_OF_A_CHARACTER or reply.reasoning_tokens != 0 or bool(x.asks("tools") or x.asks("functions"))
+    offers = bool(x.asks("tools") or x.asks("functions"))
+    return generated <= TOKENS_OF_A_CHARACTER or reply.reasoning_tokens != 0 or offers
 
 
 def _has_output(choice: Choice) -> bool:

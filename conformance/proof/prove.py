@@ -174,17 +174,20 @@ def prove(
     watch: Callable[[Outcome], None] = lambda outcome: None,
     keep: Path | None = None,
 ) -> Proof:
-    """Every fault in turn, over worker processes; `watch` sees each outcome as it comes."""
+    """Every fault in turn, over worker processes; `watch` sees each outcome as it comes.
+
+    What is counted per key (credits) would be disturbed by other workers, and is proven alone at the end.
+    """
     started = time.monotonic()
     proof = Proof(settings.profile)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = {
-            pool.submit(prove_one, fault, settings, keep / fault.id if keep else None): fault for fault in faults
-        }
-        for future in as_completed(futures):
-            outcome = future.result()
-            proof.outcomes.append(outcome)
-            watch(outcome)
+    requirements = spec.load_profile(settings.profile).requirements
+    alone = [f for f in faults if any("credits" in requirements[name].needs for name in f.breaks[settings.profile])]
+    for several, at_once in (([f for f in faults if f not in alone], workers), (alone, 1)):
+        with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+            futures = [pool.submit(prove_one, f, settings, keep / f.id if keep else None) for f in several]
+            for future in as_completed(futures):
+                proof.outcomes.append(future.result())
+                watch(future.result())
     proof.outcomes.sort(key=lambda outcome: outcome.fault)
     proof.seconds = time.monotonic() - started
     return proof
