@@ -52,8 +52,9 @@ def update(proof: Proof, faults: Iterable[Fault]) -> None:
     about = {fault.id: fault for fault in faults}
     for outcome in proof.outcomes:
         fault = about[outcome.fault]
-        entry = known.setdefault(fault.id, {"sentence": "", "citations": [], "red": {}})
+        entry = known.setdefault(fault.id, {"sentence": "", "citations": [], "named": {}, "red": {}})
         entry["sentence"], entry["citations"] = fault.sentence, list(fault.citations)
+        entry["named"][proof.profile] = list(outcome.named)
         entry["red"][proof.profile] = {name: shape(red.message) for name, red in sorted(outcome.red.items())}
     FILE.write_text(json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -64,6 +65,15 @@ def load() -> dict[str, dict[str, Any]]:
         return {}
     known: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
     return known
+
+
+def proving(requirement: str, profile: str) -> list[str]:
+    """The ids of the faults that were seen to turn a requirement red, as they should."""
+    return [
+        fault
+        for fault, entry in load().items()
+        if requirement in entry["named"].get(profile, ()) and requirement in entry["red"].get(profile, {})
+    ]
 
 
 def nearest(profile: str, rows: Sequence[Mapping[str, Any]]) -> list[Likeness]:
