@@ -45,7 +45,7 @@ def test_pieces_are_timed_as_they_arrive():
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 22\r\n\r\n")
         for piece in (b"data: 1\n\n", b"data: 22\n\n", b"\n\n\n"):
             connection.sendall(piece)
-            time.sleep(0.15)
+            time.sleep(0.5)
 
     exchange = ask(handler)
     times = [event.at for event in exchange.stream.events]
