@@ -92,7 +92,9 @@ def _row(
         undecided=_count(findings, "undecided"),
         broken=bool(broken),
     )
-    lacking = _lacking(requirement, judged.capabilities)
+    # A field whose form is violated is there, whatever the search for its capability made of it.
+    shown = requirement.judge == "schema" and observed.violated
+    lacking = [] if shown else _lacking(requirement, judged.capabilities)
     outcome = verdict(
         promise.level, observed, applicable=not lacking, waived=waiver is not None, strict=settings.strict
     )

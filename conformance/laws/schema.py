@@ -10,6 +10,7 @@ import jsonschema_rs
 
 from conformance.laws.registry import Violation
 from conformance.wire.exchange import Exchange
+from conformance.wire.strict_json import parse
 from spec.model import Constraint, Items, Member, Part, Profile, Step, When
 
 F = TypeVar("F")
@@ -42,12 +43,20 @@ def _instances(exchange: Exchange, profile: Profile) -> tuple[Part | None, Seque
         return None, ()
     if exchange.status == 200:
         if exchange.asks_stream:
-            return ("chunk", exchange.chunks) if exchange.chunks else (None, ())
+            chunks = _chunks(exchange)
+            return ("chunk", chunks) if chunks else (None, ())
         return "response", [exchange.json.value if exchange.json.ok else _NO_JSON]
     documented = _documented_statuses(profile)
     if exchange.status >= 400 and (str(exchange.status) in documented or "default" in documented):
         return "error", [exchange.json.value if exchange.json.ok else _NO_JSON]
     return None, ()
+
+
+def _chunks(exchange: Exchange) -> list[Any]:
+    """The JSON values of a stream's data events, objects or not, without error events."""
+    events = (event for event in exchange.stream.events if event.data and not event.is_done)
+    values = (parse(event.data.encode()) for event in events if event.data)
+    return [v.value for v in values if v.ok and not (isinstance(v.value, dict) and "error" in v.value)]
 
 
 def _documented_statuses(profile: Profile) -> frozenset[str]:

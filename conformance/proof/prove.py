@@ -76,8 +76,11 @@ class Proof:
         return bool(self.outcomes) and not self.unproven and all(outcome.proven for outcome in self.outcomes)
 
 
+NO_FAULT = "requirements without a fault"  # a key of the reviewed list
+
+
 def consequences() -> dict[str, dict[str, str]]:
-    """The reviewed list of what a fault also turns red: fault → requirement or glob → reason."""
+    """The reviewed list of what a fault also turns red: fault or glob → requirement or glob → reason."""
     text = (files("conformance.proof") / "consequences.yaml").read_text(encoding="utf-8")
     loaded: dict[str, dict[str, str]] = yaml.safe_load(text) or {}
     return loaded
@@ -154,7 +157,8 @@ def prove_one(fault: Fault, settings: Settings, keep: Path | None = None) -> Out
             if keep is not None:
                 shutil.copytree(folder, keep / str(number), dirs_exist_ok=True)
         red, errors, requests = {**seen, **red}, errors + broken, requests + sent
-    globs = (*named, *consequences().get(fault.id, {}))
+    also = [glob for key, globs in consequences().items() if fnmatch.fnmatchcase(fault.id, key) for glob in globs]
+    globs = (*named, *also)
     return Outcome(
         fault=fault.id,
         named=named,
@@ -194,9 +198,10 @@ def prove(
 
 
 def without_fault(settings: Settings, faults: Iterable[Fault]) -> list[str]:
-    """Testable requirements of the profile that no fault names."""
+    """Testable requirements of the profile that no fault names, less those that are reviewed as such."""
     profile = spec.load_profile(settings.profile, settings.spec_dir)
     named = {name for fault in faults for name in fault.breaks.get(settings.profile, ())}
+    named |= set(consequences().get(NO_FAULT, {}))
     return [
         name
         for name in profile.promises
