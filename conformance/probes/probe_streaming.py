@@ -69,11 +69,12 @@ def test_forced_call_streamed_and_whole(ask: Asker, bodies: Bodies) -> None:
     ask.case(STREAMED_AND_WHOLE, whole=wholes, streamed=ask(changed(body, stream=True, stream_options=WITH_USAGE)))
 
 
-@probe("stream.equals-whole", *ANY_USAGE, needs="reasoning", cost=3)
+@probe("stream.equals-whole", "chunk.choices.delta.reasoning.*", "response.choices.message.reasoning.*", *ANY_USAGE,
+       needs="reasoning", cost=3)  # fmt: skip
 def test_reasoning_streamed_and_whole(ask: Asker, bodies: Bodies) -> None:
     """Let the model reason, in one piece twice and as a stream once: neither form loses what comes between."""
     model = bodies.target.reasoning_model or bodies.target.model
-    body = bodies.chat("What is 17 + 25?", max_tokens=128, model=model, reasoning={"effort": "high"})
+    body = bodies.chat("What is 17 + 25?", max_tokens=256, model=model, reasoning={"effort": "high"})
     wholes = [ask(body), ask(body)]
     ask.case(STREAMED_AND_WHOLE, whole=wholes, streamed=ask(changed(body, stream=True, stream_options=WITH_USAGE)))
 

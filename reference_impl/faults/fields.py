@@ -133,7 +133,9 @@ def _wrong(value: Json, keyword: str) -> Json:
             return value + 1
         case "const" | "enum" | "pattern":
             return "other" if isinstance(value, str) else value
-    return {"a": 1} if isinstance(value, list) else 7 if isinstance(value, str) or value is None else "wrong"
+    if isinstance(value, list):
+        return {"a": 1}
+    return ["wrong"] if isinstance(value, str) or value is None else "wrong"
 
 
 def _in_body(names: list[str], keyword: str) -> Callable[[Chunk, Exchange], Json]:

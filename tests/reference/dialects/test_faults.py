@@ -155,7 +155,7 @@ def test_a_fault_of_the_other_dialect_or_of_none_is_refused() -> None:
         ("usage.total", "type", {"usage": {"total": "wrong"}, "choices": [{"text": "a"}, {"text": "b"}]}),
         ("usage.total", "minimum", {"usage": {"total": -1}, "choices": [{"text": "a"}, {"text": "b"}]}),
         ("usage.total", "required", {"usage": {}, "choices": [{"text": "a"}, {"text": "b"}]}),
-        ("choices.text", "type", {"usage": {"total": 3}, "choices": [{"text": 7}, {"text": 7}]}),
+        ("choices.text", "type", {"usage": {"total": 3}, "choices": [{"text": ["wrong"]}, {"text": ["wrong"]}]}),
         ("choices.text", "not-null", {"usage": {"total": 3}, "choices": [{"text": None}, {"text": None}]}),
         ("choices.item", "type", {"usage": {"total": 3}, "choices": [7, {"text": "b"}]}),
         ("choices", "min-items", {"usage": {"total": 3}, "choices": []}),
