@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from reference_impl.server.fields import Fields, Invalid, wrong_type
 
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-NAME_RULE = "must be 1 to 64 letters, digits, underscores and dashes"
+NAME = re.compile(r"[A-Za-z0-9_-]+")
+NAME_RULE = "must be letters, digits, underscores and dashes, at least one"
+NAME_LENGTH = 64
 MAX_TOOLS = 512
 
 
@@ -47,7 +48,7 @@ def _read_tool(tool: Fields) -> dict[str, Any]:
     function = tool.required_object("function")
     parameters = function.object("parameters")
     return {
-        "name": function.required_string("name", pattern=NAME, rule=NAME_RULE),
+        "name": function.required_string("name", max_length=NAME_LENGTH, pattern=NAME, rule=NAME_RULE),
         "description": function.string("description"),
         "parameters": parameters.members if parameters is not None else None,
         "strict": function.boolean("strict"),
