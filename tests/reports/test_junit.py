@@ -22,7 +22,7 @@ def test_one_case_per_requirement_named_by_its_id(rendered):
     assert sorted(case.name for case in found) == sorted(run.by_id)
     # GitLab drops what shares class and name, and shows the class as the suite.
     assert len({(case.classname, case.name) for case in found}) == len(found)
-    assert {case.classname for case in found} == {f"ark.{row['topic']}" for row in run.requirements}
+    assert {case.classname for case in found} == {f"synthetic.{row['topic']}" for row in run.requirements}
 
 
 def test_totals_count_failures_errors_and_skips_as_ci_does(rendered):
