@@ -106,9 +106,9 @@ def test_csv_has_a_row_per_requirement_and_no_formula(rendered, name):
 def test_badge_says_the_verdict_and_never_a_percentage(rendered, name, message, error):
     said = json.loads((rendered[name] / "badge.json").read_text())
     assert said["schemaVersion"] == 1
-    assert (said["label"], said["message"], said.get("isError", False)) == ("ark 2026-11", message, error)
+    assert (said["label"], said["message"], said.get("isError", False)) == ("synthetic 2026-11", message, error)
     root = ET.parse(rendered[name] / "badge.svg").getroot()
-    assert root.get("aria-label") == f"ark 2026-11: {message}"
+    assert root.get("aria-label") == f"synthetic 2026-11: {message}"
 
 
 @pytest.mark.parametrize("change", [{"only": ["stream.*"]}, {"waivers": [{"requirement": "a.b"}]}])
