@@ -124,11 +124,6 @@ def test_a_fault_of_each_topic_shows_itself(breakable: Breakable, clean: list[st
     assert hidden(breakable, clean, first_of_topic.values()) == []
 
 
-@pytest.mark.slow
-def test_every_fault_shows_itself(breakable: Breakable, clean: list[str]) -> None:
-    assert hidden(breakable, clean, WRITTEN) == []
-
-
 def test_the_listing_names_every_fault() -> None:
     command = [sys.executable, "-m", "reference_impl", "--list-faults", "--json"]
     listed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout)
