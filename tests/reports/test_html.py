@@ -94,7 +94,8 @@ def test_first_screen_says_verdict_counts_apart_what_was_not_tested_and_the_comm
     text = (rendered["three"] / "report.html").read_text()
     run = reports.load_run(rendered["three"])
     first = text[text.index("<header") : text.index('id="requirements"')]
-    for word in ("Not conformant", "synthetic", "edition 2026-11", "synthetic-1", "29 November 2026", "0.1.0", "seed 0"):
+    words = ("Not conformant", "synthetic", "edition 2026-11", "synthetic-1", "29 November 2026", "0.1.0", "seed 0")
+    for word in words:
         assert word in first
     for verdict in ("not_exercised", "inconclusive", "waived", "fail"):
         assert re.search(rf'href="#\?verdict={verdict}"><b>{run.results["counts"][verdict]}</b>', first)
