@@ -61,13 +61,22 @@ def _again(stack: ExitStack, settings: Settings, url: str, old: Exchange) -> Exc
     return ask(old.sent.body, key=old.facts.get("key", "right"), headers=kept, path=path, method=old.sent.method)
 
 
+def _shown(text: str) -> str:
+    """A body as a person wants to see it: of a long one the beginning and the end."""
+    if len(text) <= SHOWN:
+        return text
+    half = SHOWN // 2
+    return f"{text[:half]}\n… {len(text) - SHOWN} characters left out …\n{text[-half:]}"
+
+
 def _show(answer: Exchange, settings: Settings) -> int:
     profile = spec.load_profile(settings.profile, settings.spec_dir)
     if answer.received is None:
         click.echo(for_terminal(f"no answer: {answer.problem}"))
         return 5
     click.echo(for_terminal(f"{answer.received.http_version} {answer.status} in {answer.total_s:.2f} s ({answer.end})"))
-    click.echo(for_terminal(answer.received.body[:SHOWN].decode("utf-8", "replace")))
+    for line in _shown(answer.received.body.decode("utf-8", "replace")).split("\n"):
+        click.echo(for_terminal(line))
     worst = 0
     for finding in Judge(profile).exchange(answer):
         if finding.violation is not None:

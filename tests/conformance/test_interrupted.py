@@ -98,11 +98,17 @@ def lines_so_far(folder):
     return path.read_bytes().splitlines() if path.exists() else []
 
 
+def attended():
+    """A shell that runs the tests in the background lets its children ignore Ctrl-C; a person's does not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_with_2_and_a_readable_partial_report(ark, tmp_path, how):
     process = subprocess.Popen(
-        arguments(ark, tmp_path / "out"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        arguments(ark, tmp_path / "out"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=attended,
+    )  # fmt: skip
     while len(lines_so_far(tmp_path / "out")) < 4:
         assert process.poll() is None
         time.sleep(0.01)
