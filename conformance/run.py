@@ -137,7 +137,7 @@ def conclude(
 def scope(settings: Settings, profile: Profile, plan: Plan, judged: Judged) -> list[str]:
     """The requirements that a run answers for: all that is promised, or the part that was asked for.
 
-    A smoke run answers for what its probes show, less what needs a capability that it does not ask about.
+    A smoke run answers for what its probes show, less what needs a capability and was not shown by them.
     """
     if settings.only:
         return [name for name in profile.promises if any(fnmatchcase(name, glob) for glob in settings.only)]
@@ -146,6 +146,6 @@ def scope(settings: Settings, profile: Profile, plan: Plan, judged: Judged) -> l
             name
             for name in profile.promises
             if name in plan.requirements
-            and all(judged.capabilities[need].state != "unknown" for need in profile.requirements[name].needs)
+            and (name in judged.findings or not profile.requirements[name].needs)
         ]
     return list(profile.promises)
