@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
+import reports
 from conformance.plan import Plan, PlannedTopic
 from conformance.plugin import BUDGET, VIOLATED
 from conformance.settings import Settings
@@ -140,6 +142,9 @@ def summary(record: Mapping[str, Any], out: Path) -> str:
         lines.append(f"  {MARKS[row['verdict']]} {row['id']}: {message}")
     if len(worst) > 20:
         lines.append(f"  … and {len(worst) - 20} more in the report")
+    for likeness in record["diagnosis"][:1]:
+        seen = f" (seen in {', '.join(likeness['citations'][:3])})" if likeness["citations"] else ""
+        lines.append(f"  looks like {likeness['fault']}: {likeness['sentence']}{seen}")
     lines += [f"  gate: {reason}" for reason in record["gate"]["reasons"]]
     cost = record["cost"]
     lines.append(
@@ -147,4 +152,7 @@ def summary(record: Mapping[str, Any], out: Path) -> str:
         f"{cost['wall_s']:.1f} s"
     )
     lines.append(f"  report: {out / 'report.html'}")
-    return "\n".join(for_terminal(line) for line in lines)
+    safe = [for_terminal(line) for line in lines]
+    if os.environ.get("GITHUB_ACTIONS") == "true":  # GitHub shows such lines beside the change
+        safe += reports.worst_annotations(reports.load_run(out))
+    return "\n".join(safe)

@@ -47,6 +47,16 @@ def test_a_server_that_answers_plain_text_is_non_conformant(cli):
     assert "answered text/plain that is not a JSON object" in done.stdout.splitlines()[0]
 
 
+def test_on_github_the_worst_findings_stand_beside_the_change(cli):
+    with serving(lambda c, _: c.sendall(answer(b'{"id": 7}'))) as url:
+        words = ("run", "--profile", "serenity-edge", "--base-url", url, "--model", "m", "--max-requests", "3")
+        done = cli(*words, "--only", "response.id.*", "--out", "out", GITHUB_ACTIONS="true")
+        quiet = cli(*words, "--only", "response.id.*", "--out", "out", GITHUB_ACTIONS="")
+    assert done.returncode == 1
+    assert any(line.startswith("::error title=response.id.type") for line in done.stdout.splitlines())
+    assert "::error" not in quiet.stdout
+
+
 def test_a_key_that_is_refused_is_not_enough(cli, serenity_edge, tmp_path):
     done = cli(
         "run", "--profile", "serenity-edge", "--base-url", serenity_edge.base_url,
