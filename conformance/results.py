@@ -111,9 +111,27 @@ def _row(
         "scored": requirement.id in profile.scored,
         "verdict": outcome,
         "why": _why(outcome, requirement, findings, lacking, waiver, broken, settings),
+        "behaviour": _behaviour(violated, judged, by_id),
         "observations": {"kept": observed.kept, "violated": observed.violated, "undecided": observed.undecided},
         "violations": [] if lacking else [_evidence(finding, judged, by_id) for finding in violated[:MOST_VIOLATIONS]],
     }
+
+
+def _behaviour(violated: Sequence[Finding], judged: Judged, by_id: Mapping[str, Exchange]) -> str | None:
+    """What an endpoint does instead of keeping a promise about requests, for comparing endpoints.
+
+    `ignored`: it answers what it must refuse; `refused`: it refuses what it must answer.
+    """
+    kinds = {case.id: case.kind for case in judged.cases}
+    done = set()
+    for finding in violated:
+        statuses = {by_id[name].status for name in finding.exchanges}
+        match kinds.get(finding.case or ""):
+            case "refused" if statuses == {200}:
+                done.add("ignored")
+            case "accepted" | "within" if any(400 <= status < 500 for status in statuses):
+                done.add("refused")
+    return done.pop() if len(done) == 1 else None
 
 
 def _count(findings: Sequence[Finding], outcome: str) -> int:
