@@ -3,6 +3,7 @@
 import base64
 import csv
 import json
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -32,6 +33,13 @@ def test_ctrf_is_valid_and_its_summary_counts_its_tests(rendered, name):
     assert summary["tests"] == sum(counted.values())
     assert summary["failed"] == reports.load_run(rendered[name]).results["counts"]["fail"]
     assert summary["stop"] - summary["start"] == 872_000
+
+
+@pytest.mark.skipif(not os.environ.get("CTRF_SCHEMA"), reason="CTRF_SCHEMA names no copy of the published schema")
+@pytest.mark.parametrize("name", NAMES)
+def test_ctrf_is_valid_by_its_published_schema(rendered, name):
+    schema = json.loads(Path(os.environ["CTRF_SCHEMA"]).read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema).validate(json.loads((rendered[name] / "ctrf.json").read_text()))
 
 
 def test_ctrf_says_how_often_a_violation_came_back(rendered):
