@@ -319,6 +319,6 @@ def with_pictures(rng: random.Random) -> Dialogue:
 
 
 KINDS: dict[Callable[[random.Random], Dialogue], float] = {
-    single: 36, several: 7, memory: 6, obeying: 4, named: 1, json_requested: 6, with_tools: 30, with_pictures: 10,
+    single: 36, several: 7, memory: 6, obeying: 4, named: 1, json_requested: 6, with_tools: 36, with_pictures: 20,
 }  # fmt: skip
 """Every kind of conversation with its share of the corpus."""

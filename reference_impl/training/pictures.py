@@ -79,7 +79,7 @@ def _two_colours(rng: random.Random) -> tuple[str, str]:
 def picture_task(rng: random.Random) -> PictureTask:
     """One or more pictures with a question."""
     kind = rng.random()
-    if kind < 0.3:
+    if kind < 0.2:
         return _plain(rng)
     if kind < 0.75:
         return _one_shape(rng)

@@ -228,8 +228,8 @@ def told(rng: random.Random) -> Task:
 
 
 TASKS: dict[Callable[[random.Random], Task], float] = {
-    echo: 11, only: 4, fact: 4, capital: 2, arithmetic: 4, count: 4, listing: 2.5, greeting: 2, told: 1.6,
-    translation: 1, yes_or_no: 1, unknown: 2, json_answer: 3,
+    echo: 11, only: 4, fact: 4, capital: 2, arithmetic: 4, count: 4, listing: 4, greeting: 2, told: 1.6,
+    translation: 1.5, yes_or_no: 1.5, unknown: 2, json_answer: 3,
 }  # fmt: skip
 """Every task with its share of the corpus."""
 
