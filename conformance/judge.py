@@ -41,6 +41,7 @@ class Judge:
             promise = self.profile.promised(law.requirement)
             if promise:
                 findings += _apply(law, promise, exchange, (exchange.id,), None)
+        exchange.release()
         return findings
 
     def case(self, case: Case) -> list[Finding]:
@@ -52,6 +53,8 @@ class Judge:
                 promise = self.profile.promised(requirement)
                 if promise:
                     findings += _apply(law, promise, case, ids, case.id)
+        for exchange in case.exchanges:
+            exchange.release()
         return findings
 
     def run(self, exchanges: Sequence[Exchange]) -> list[Finding]:
@@ -61,6 +64,8 @@ class Judge:
             promise = self.profile.promised(law.requirement)
             if promise and exchanges:
                 findings += _apply(law, promise, exchanges, (), None)
+                for exchange in exchanges:
+                    exchange.release()
         return findings
 
 

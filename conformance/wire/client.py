@@ -6,7 +6,7 @@ import ssl
 import time
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -81,6 +81,7 @@ class Client:
         self.redactor = redactor or Redactor(())
         self._clock = clock
         self._deadline = Deadline()
+        self._read = 0
         self._http = httpx.Client(
             transport=_transport(self._deadline, self.limits.idle_s, verify, proxy),
             timeout=httpx.Timeout(
@@ -107,10 +108,11 @@ class Client:
             else [("host", request.headers["host"]), *headers]
         )
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        reading = _Reading(self.limits, self._clock, call.hang_up_after)
+        reading = _Reading(self._limits_left(), self._clock, call.hang_up_after)
         self._deadline.start(self.limits.exchange_s, self.limits.first_byte_s)
         end, problem = reading.run(self._http, request)
-        received = reading.received(self.redactor)
+        self._read += reading.size
+        received = reading.received(self.redactor, end)
         return Exchange(
             id=stamp.id,
             at=at,
@@ -126,6 +128,13 @@ class Client:
             total_s=self._clock() - reading.started,
             facts={**(stamp.facts or {}), **reading.facts},
         )
+
+
+    def _limits_left(self) -> Limits:
+        """The limits of the next exchange: small ones once the answers so far fill what a run may hold in memory."""
+        if self._read < self.limits.run_bytes:
+            return self.limits
+        return replace(self.limits, body_bytes=min(self.limits.body_bytes, self.limits.kept_bytes))
 
 
 class _Reading:
@@ -213,10 +222,13 @@ class _Reading:
             return f"an event of more than {self.limits.event_bytes} bytes"
         return ""
 
-    def received(self, redactor: Redactor) -> Received | None:
+    def received(self, redactor: Redactor, end: End) -> Received | None:
         if self.response is None:
             return None
-        body = self._decoded(b"".join(self.pieces))
+        body = redactor.body(self._decoded(b"".join(self.pieces)))  # before the cut, which might halve a secret
+        if end != "complete" and len(body) > self.limits.kept_bytes:
+            body, self.truncated = body[: self.limits.kept_bytes], True
+            self.arrivals = _until(self.arrivals, len(body))
         return Received(
             status=self.response.status_code,
             http_version=self.response.http_version,
@@ -224,7 +236,7 @@ class _Reading:
             headers=redactor.headers(
                 (name.decode("latin-1"), value.decode("latin-1")) for name, value in self.response.headers.raw
             ),
-            body=redactor.body(body),
+            body=body,
             arrivals=tuple(self.arrivals),
             truncated=self.truncated,
         )
@@ -246,3 +258,14 @@ class _Reading:
             self.facts["decompression_cut"] = self.limits.decoded_bytes
         self.arrivals = [(self.arrivals[-1][0], len(decoded))] if self.arrivals else []
         return decoded
+
+
+def _until(arrivals: list[tuple[float, int]], size: int) -> list[tuple[float, int]]:
+    """The arrivals of the first `size` bytes."""
+    kept: list[tuple[float, int]] = []
+    for at, count in arrivals:
+        if size <= 0:
+            break
+        kept.append((at, min(count, size)))
+        size -= count
+    return kept

@@ -16,6 +16,9 @@ End = Literal[
 ]
 Headers = tuple[tuple[str, str], ...]
 
+LARGE_BYTES = 256 * 1024
+"""Bodies from this size on keep no decoded views once they are judged."""
+
 
 def _header(headers: Headers, name: str) -> str | None:
     return next((value for key, value in headers if key.lower() == name), None)
@@ -132,6 +135,12 @@ class Exchange:
         """The JSON objects of the stream that carry an `error` member."""
         values = (parse(event.data.encode()).value for event in self.stream.events if event.data and not event.is_done)
         return tuple(value for value in values if isinstance(value, dict) and "error" in value)
+
+    def release(self) -> None:
+        """Forget the decoded views of a large answer, which are many times its size; they are made again when asked."""
+        if self.received is not None and len(self.received.body) > LARGE_BYTES:
+            for view in ("json", "stream", "chunks", "error_events"):
+                self.__dict__.pop(view, None)
 
     def to_json(self) -> dict[str, Any]:
         """The record's form: bodies as text where they are UTF-8, base64 otherwise."""

@@ -151,6 +151,26 @@ def test_a_stream_of_more_events_than_allowed_is_cut(ending):
     assert ask(stream_of(b"data: 1" + ending * 2, 20), limits=few).end == "complete"
 
 
+def test_of_a_cut_body_a_part_is_kept_without_halving_a_secret():
+    small = Limits(body_bytes=5000, kept_bytes=1000)
+    exchange = ask(stream_of(b"data: canary-key\n\n", 1000), limits=small, redactor=Redactor(["canary-key"]))
+    assert exchange.end == "too-large"
+    assert exchange.problem == "more than 5000 bytes of body"
+    assert len(exchange.received.body) == 1000
+    assert exchange.received.truncated
+    assert sum(count for _, count in exchange.received.arrivals) == 1000
+    assert b"canary" not in exchange.received.body
+
+
+def test_after_so_many_bytes_in_all_later_bodies_are_cut():
+    limits = Limits(run_bytes=1000, kept_bytes=100)
+    with serving(lambda c, _: c.sendall(answer(b"x" * 900))) as url:
+        client = Client(url, limits)
+        stamps = [Stamp(str(number), "probe", "topic") for number in range(3)]
+        assert [client.send(Call(b"{}"), stamp).end for stamp in stamps] == ["complete", "complete", "too-large"]
+        client.close()
+
+
 def test_an_event_without_end_is_cut():
     small = Limits(event_bytes=1000)
     exchange = ask(stream_of(b"data: " + b"x" * 94, 12, 0.002), limits=small)
