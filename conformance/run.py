@@ -126,6 +126,7 @@ def conclude(
         baseline=terms.baseline,
         policy=terms.policy,
         unprovokable=[name for name in wanted if is_unprovokable(name, profile)],
+        cut_short=bool(ending.stopped or ending.unusable),
     )
     record["gate"] = asdict(gate)
     record["diagnosis"] = [likeness.to_json() for likeness in nearest(profile.name, rows)]

@@ -47,6 +47,12 @@ effort = "standard"
 level = "must"                     # should: a should counts as a must
 # required_topics = ["tools"]      # nothing passed there: not enough
 # max_inconclusive_musts = 2       # so many open ends are let through
+
+# [[policy.rates]]                 # lets through what is broken now and then, if so seldom: docs/operations.md
+# requirements = "stream.*"
+# max_violation_rate = 0.01
+# confidence = 0.95
+# min_observations = 300
 """
 
 

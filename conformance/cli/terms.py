@@ -11,6 +11,7 @@ import click
 import reports
 from conformance.config import ConfigError, Waiver, load_waivers
 from conformance.gate import Policy
+from conformance.rates import RateBound
 from conformance.run import Terms
 from conformance.target import Target
 
@@ -34,7 +35,11 @@ def terms_of(
 ) -> Terms:
     """The terms of a run against a target. Raises UsageError for a waivers file that cannot be used."""
     return Terms(
-        policy=Policy(tuple(policy.get("required_topics", ())), policy.get("max_inconclusive_musts")),
+        policy=Policy(
+            tuple(policy.get("required_topics", ())),
+            policy.get("max_inconclusive_musts"),
+            tuple(RateBound(**bound) for bound in policy.get("rates", ())),
+        ),
         waivers=_waivers(waivers, target),
         baseline=reports.load_run(baseline).results if baseline else None,
     )

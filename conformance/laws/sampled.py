@@ -8,7 +8,7 @@ cooperate no more than half the time (`GENEROUS`). `enough` tells a probe when m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import comb
+from math import exp, fsum, lgamma, log, log1p
 
 from conformance.laws.registry import Undecided, Violation
 
@@ -20,7 +20,9 @@ CONFIDENCE = 0.95
 
 def tail(successes: int, trials: int, rate: float = GENEROUS) -> float:
     """The probability of at most that many successes in that many trials."""
-    return sum(comb(trials, k) * rate**k * (1 - rate) ** (trials - k) for k in range(successes + 1))
+    # In logarithms, since the number of ways to choose from thousands of trials is no floating-point number.
+    ways = (lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in range(successes + 1))
+    return fsum(exp(way + k * log(rate) + (trials - k) * log1p(-rate)) for k, way in enumerate(ways))
 
 
 def interval(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
