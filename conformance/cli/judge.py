@@ -41,8 +41,8 @@ def command(files: tuple[Path, ...], **given: Any) -> int:
     out = given["out"] or (folder if whole_run else None)
     if out is None:
         raise click.UsageError("where shall record and reports go? Give --out.")
-    settings = _settings(files, out, given)
     policy = target_settings({**given, "name": None}).policy
+    settings = _settings(files, out, {**given, "strict": given["strict"] or policy.get("level") == "should"})
     terms = terms_of(policy, given["waivers"], given["baseline"], settings.target)
     profile = spec.load_profile(settings.profile, settings.spec_dir)
     record = conclude(settings, profile, make_plan(settings), now(), 0.0, Ending(), terms)
@@ -62,7 +62,11 @@ def _settings(files: Sequence[Path], out: Path, given: dict[str, Any]) -> Settin
         _copy(files, out, known)
     settings = known or _guessed(profile, out)
     settings = replace(
-        settings, profile=profile, spec_dir=given["spec_dir"] or settings.spec_dir, strict=given["strict"], out=out
+        settings,
+        profile=profile,
+        spec_dir=given["spec_dir"] or settings.spec_dir,
+        strict=given["strict"] or settings.strict,
+        out=out,
     )
     settings.write()
     return settings

@@ -31,16 +31,16 @@ mode = "{mode}"
 
 @pytest.fixture
 def gate(cli, tmp_path, serenity_edge):
-    """Run the gate on the reference: `broken`, or as it is."""
+    """Run the gate on the reference: `broken`, or as it is. Few requests show the fault; a whole run takes more."""
 
-    def call(*words, broken=True, policy="", waivers=(), out="out"):
-        headers = '[targets.edge.headers]\nX-Reference-Fault = "done-duplicated"' if broken else ""
+    def call(*words, broken=True, policy="", waivers=(), out="out", only=BROKEN, fault="done-duplicated", most="3"):
+        headers = f'[targets.edge.headers]\nX-Reference-Fault = "{fault}"' if broken else ""
         text = CONFIG.format(name="edge", url=serenity_edge.base_url, key=KEY_VARIABLE, headers=headers, policy=policy)
         (tmp_path / "conformance.toml").write_text(text, encoding="utf-8")
         if waivers:
             (tmp_path / "waivers.toml").write_text("".join(map(waiver, waivers)), encoding="utf-8")
             words = ("--waivers", "waivers.toml", *words)
-        done = cli("run", "--target", "edge", "--only", BROKEN, "--max-requests", "3", *words, "--out", out)
+        done = cli("run", "--target", "edge", "--only", only, "--max-requests", most, *words, "--out", out)
         path = tmp_path / out / "results.json"
         return done, json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
@@ -58,8 +58,10 @@ def test_a_failure_fails_and_only_that_which_is_new_fails_beside_a_baseline(gate
     assert done.returncode == 1, done.stdout
     assert record["verdict"] == "non-conformant"
     assert record["requirements"][0]["violations"][0]["exchanges"]
-    known, _ = gate("--baseline", "first", out="second")
-    assert known.returncode == 0
+    cut, _ = gate("--baseline", "first", out="cut")
+    assert cut.returncode == 5, "the failure is known, but not all was asked"
+    known, _ = gate("--baseline", "first", out="second", most="99")
+    assert known.returncode == 0, known.stdout
     assert "every failure was already in the baseline" in known.stdout
     good, _ = gate(broken=False, out="good")
     assert good.returncode in (0, 5)
@@ -102,6 +104,17 @@ def test_a_policy_asks_for_topics(gate):
     done, _ = gate(broken=False, policy='required_topics = ["tools"]')
     assert done.returncode == 5
     assert "nothing of the required topic tools passed" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("level", "status", "verdict"), [("must", 0, "warn"), ("should", 1, "fail")])
+def test_the_level_of_the_policy_says_whether_a_should_counts(gate, cli, level, status, verdict):
+    broken = {"fault": "no-space-after-data-colon", "only": "stream.space-after-colon", "most": "99"}
+    done, record = gate(policy=f'level = "{level}"', **broken)
+    assert record["requirements"][0]["verdict"] == verdict
+    assert done.returncode in ((1,) if status else (0, 5)), done.stdout
+    again = cli("judge", "out", "--out", "again")
+    assert again.returncode == done.returncode, "judging again asks for the same level"
 
 
 def test_a_waiver_for_too_long_is_refused_before_anything_is_sent(gate):
