@@ -142,9 +142,10 @@ def space_after_colon(x: Exchange, promise: Promise) -> Iterator[Violation]:
     body = x.received.body if x.received else b""
     for number, event in enumerate(events_of(x), 1):
         raw = body[event.start : event.end].replace(b"\r", b"\n").split(b"\n")
-        if any(line.startswith(b"data:") and line[5:6] not in (b" ", b"") for line in raw):
-            yield Violation(f"event {number} has no space after data:", "'data: '", shortened(raw[0][:40]))
-            return
+        for line in raw:
+            if line.startswith(b"data:") and line[5:6] not in (b" ", b""):
+                yield Violation(f"event {number} has no space after data:", "'data: '", shortened(line[:40]))
+                return
 
 
 def _failed_midway(x: Exchange) -> bool:
@@ -161,17 +162,17 @@ def error_event_ends_without_done(x: Exchange, promise: Promise) -> Iterator[Vio
 @law("stream.error-is-one-event", applies=_failed_midway)
 def error_is_one_event(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """An error in a stream is the one and last data event, an object with an `error` object."""
-    errors = x.error_events
-    if not errors:
+    if not x.error_events:
         yield Violation("a stream that failed midway shows no error", "one error event", "none")
         return
-    last = [event for event in events_of(x) if event not in terminators_of(x)][-1]
-    if len(errors) > 1:
-        yield Violation("the error came more than once", "one error event", f"{len(errors)}")
-    elif not isinstance(errors[0]["error"], dict):
-        yield Violation("the error is no object", "an error object", shortened(errors[0]["error"]))
-    elif last.data is None or parse(last.data.encode("utf-8", "surrogatepass")).value != errors[0]:
-        yield Violation("something follows the error event", "the error as last event", shortened(last.data))
+    error, *more = x.error_events
+    last = [event.data for event in events_of(x) if event.data and event not in terminators_of(x)][-1]
+    if more:
+        yield Violation("the error came more than once", "one error event", f"{len(x.error_events)}")
+    elif not isinstance(error["error"], dict):
+        yield Violation("the error is no object", "an error object", shortened(error["error"]))
+    elif parse(last.encode("utf-8", "surrogatepass")).value != error:
+        yield Violation("something follows the error event", "the error as last event", shortened(last))
 
 
 def _error_with_200(x: Exchange) -> bool:
@@ -188,7 +189,7 @@ def _error_with_200(x: Exchange) -> bool:
 def refusals_are_not_streams(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """A refused request for a stream is answered by a status and a JSON body, not by events or with status 200."""
     body = x.received.body if x.received else b""
-    if x.status == 200:
+    if x.ok:
         yield Violation("a refusal came with status 200", "a status from 400 on", shortened(body[:200]))
     elif x.is_event_stream:
         yield Violation("a refusal came as an event stream", "a JSON body", shortened(body[:200]))

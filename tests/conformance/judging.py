@@ -34,12 +34,27 @@ def verdict(requirement: str, exchange: Exchange, **params: Any) -> str:
     return _found(EXCHANGE_LAWS[requirement], exchange, requirement, params)
 
 
+def found(requirement: str, exchange: Exchange, **params: Any) -> list[Violation]:
+    """The violations themselves, with what was expected and what was seen."""
+    return list(EXCHANGE_LAWS[requirement].check(exchange, promise(requirement, **params)))
+
+
+def case_found(kind: str, requirement: str, data: dict[str, Any] | None = None, /, **roles: Any) -> list[Violation]:
+    """The violations that the law over cases of a kind finds; `params` are the promise's."""
+    params = roles.pop("params", {})
+    subject = case(kind, data, (requirement,), **roles)
+    return list(_case_law(kind, requirement).check(subject, promise(requirement, **params)))
+
+
+def _case_law(kind: str, requirement: str) -> Law:
+    laws = [law for law in CASE_LAWS[kind] if law.requirement in (requirement, "")]
+    return max(laws, key=lambda law: len(law.requirement))  # a law of its own before the one for any id
+
+
 def case_verdict(kind: str, requirement: str, data: dict[str, Any] | None = None, /, **roles: Any) -> str:
     """What the law over cases of a kind says about a case with these roles; `params` are the promise's."""
     params = roles.pop("params", {})
-    laws = [law for law in CASE_LAWS[kind] if law.requirement in (requirement, "")]
-    law = max(laws, key=lambda law: len(law.requirement))  # a law of its own before the one for any id
-    return _found(law, case(kind, data, (requirement,), **roles), requirement, params)
+    return _found(_case_law(kind, requirement), case(kind, data, (requirement,), **roles), requirement, params)
 
 
 def run_verdict(requirement: str, *exchanges: Exchange, **params: Any) -> str:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNSEEN, verdict
+from tests.conformance.judging import KEPT, UNSEEN, found, verdict
 from tests.conformance.made import ASKED, chunk, exchange, refused, streamed, whole
 
 DONE = b"data: [DONE]\n\n"
@@ -132,3 +132,59 @@ def test_refusals():
     assert verdict(rule, stream(ERROR, facts={"induce": "timeout"})) == UNSEEN
     assert verdict(rule, stream(FIRST, ERROR)) == UNSEEN
     assert verdict(rule, streamed([chunk({})])) == UNSEEN
+
+
+@pytest.mark.parametrize(
+    ("rule", "block"),
+    [
+        ("stream.events-are-chunks", b"data: [1]\n\n"),
+        ("stream.one-data-line-per-event", b'data: {"a":\ndata: 1}\n\n'),
+        ("stream.no-empty-events", b"data:\n\n"),
+        ("stream.space-after-colon", b"data:{}\n\n"),
+    ],
+)
+def test_the_event_at_fault_is_counted_from_one(rule, block):
+    assert verdict(rule, stream(FIRST, block, LAST, DONE)).startswith("event 2 ")
+
+
+def test_what_came_instead_is_shown():
+    asked = {**ASKED, "stream": True}
+    for rule, answer, shown in (
+        ("stream.true-yields-events", exchange(asked, 200, b'{"id": "a"}'), '{"id": "a"}'),
+        ("stream.false-yields-one-body", stream(b'data: {"a": 1}\n\n'), "data: {"),
+        ("stream.refusals-are-not-streams", stream(ERROR), "gone"),
+        ("stream.refusals-are-not-streams", exchange(asked, 400, ERROR, "text/event-stream"), "gone"),
+        ("stream.ends-with-done", stream(FIRST, b'data: {"a": 1}\n\n', b"data: {}\n\n"), "'{}'"),
+        ("stream.ends-with-done", stream(DONE, b'data: {"a": 1}\n\n', b"data: {}\n\n"), "'{}'"),
+        ("stream.space-after-colon", stream(b"id: 7\ndata:{}\n\n", DONE), "data:{}"),
+    ):
+        (violation,) = found(rule, answer)
+        assert shown in violation.observed, rule
+
+
+def test_an_unfinished_body_without_data_is_no_event():
+    one_body = exchange({**ASKED, "stream": True}, 200, b'{"id": "a"}')
+    assert verdict("stream.every-event-is-closed", one_body) == UNSEEN
+    assert verdict("stream.refusals-are-not-streams", one_body) == UNSEEN
+
+
+def test_a_terminator_is_judged_where_a_stream_ran_to_its_end():
+    for rule in ("stream.done-comes-once", "stream.done-is-exact"):
+        assert verdict(rule, stream(FIRST, LAST)) == UNSEEN
+        assert verdict(rule, stream(FIRST, ERROR, DONE, DONE)) == UNSEEN
+
+
+def test_zero_is_not_false():
+    assert verdict("stream.false-yields-one-body", whole({"stream": 0})) == UNSEEN
+
+
+def test_other_fields_are_no_data_lines():
+    assert verdict("stream.one-data-line-per-event", stream(b"a: 1\nb: 2\n" + FIRST, LAST, DONE)) == KEPT
+
+
+def test_what_follows_an_event_without_chunk_is_looked_at():
+    assert "event 3" in verdict("stream.events-are-chunks", stream(DONE, b"id: 1\n\n", b"data: [1]\n\n"))
+
+
+def test_an_event_without_data_may_follow_an_error():
+    assert verdict("stream.error-is-one-event", stream(FIRST, ERROR, b"retry: 3000\n\n")) == KEPT
