@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from multiprocessing import get_context
 from pathlib import Path
@@ -79,11 +79,22 @@ class Proof:
 NO_FAULT = "requirements without a fault"  # a key of the reviewed list
 
 
-def consequences() -> dict[str, dict[str, str]]:
+@cache
+def consequences() -> Mapping[str, Mapping[str, str]]:
     """The reviewed list of what a fault also turns red: fault or glob → requirement or glob → reason."""
     text = (files("conformance.proof") / "consequences.yaml").read_text(encoding="utf-8")
     loaded: dict[str, dict[str, str]] = yaml.safe_load(text) or {}
     return loaded
+
+
+def consequence(fault: str, requirement: str) -> str | None:
+    """The reviewed reason why a fault also turns a requirement red that it does not name; None where there is none."""
+    for key, reasons in consequences().items():
+        if fnmatch.fnmatchcase(fault, key):
+            for glob, reason in reasons.items():
+                if fnmatch.fnmatchcase(requirement, glob):
+                    return reason
+    return None
 
 
 def observe(settings: Settings) -> tuple[dict[str, Red], list[str], int]:
@@ -157,14 +168,12 @@ def prove_one(fault: Fault, settings: Settings, keep: Path | None = None) -> Out
             if keep is not None:
                 shutil.copytree(folder, keep / str(number), dirs_exist_ok=True)
         red, errors, requests = {**seen, **red}, errors + broken, requests + sent
-    also = [glob for key, globs in consequences().items() if fnmatch.fnmatchcase(fault.id, key) for glob in globs]
-    globs = (*named, *also)
     return Outcome(
         fault=fault.id,
         named=named,
         red=red,
         missed=tuple(name for name in named if name not in red),
-        unrelated=tuple(name for name in red if not any(fnmatch.fnmatchcase(name, glob) for glob in globs)),
+        unrelated=tuple(name for name in red if name not in named and consequence(fault.id, name) is None),
         errors=tuple(errors),
         requests=requests,
         seconds=time.monotonic() - started,

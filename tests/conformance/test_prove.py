@@ -7,7 +7,7 @@ import pytest
 
 import spec
 from conformance.proof.faults import list_faults
-from conformance.proof.prove import NO_FAULT, cheapest_cover, consequences, without_fault
+from conformance.proof.prove import NO_FAULT, cheapest_cover, consequence, consequences, without_fault
 from conformance.proof.signatures import load, nearest
 from conformance.settings import Settings
 from conformance.target import Target
@@ -49,6 +49,25 @@ def test_consequences_are_of_faults_that_exist_and_have_reasons(faults):
     for fault, allowed in consequences().items():
         assert fault == NO_FAULT or any(fnmatch.fnmatchcase(known, fault) for known in ids), fault
         assert all(reason.strip() for reason in allowed.values())
+
+
+def test_consequences_are_requirements_of_a_profile():
+    known = {name for profile in spec.profile_names() for name in spec.load_profile(profile).promises}
+    globs = {glob for allowed in consequences().values() for glob in allowed}
+    assert not {glob for glob in globs if not fnmatch.filter(known, glob)}
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_what_faults_were_seen_to_turn_red_is_named_or_reviewed(faults, vendor):
+    """The list is narrow enough to be read and wide enough for the last proof; a false alarm is no signature."""
+    breaks = {fault.id: fault.breaks.get(vendor, ()) for fault in faults}
+    unrelated = {
+        (fault, name)
+        for fault, entry in load().items()
+        for name in entry["red"].get(vendor, ())
+        if name not in breaks[fault] and consequence(fault, name) is None
+    }
+    assert not unrelated
 
 
 def test_the_cheapest_probes_that_see_everything_are_chosen():
