@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
 from tests.conformance.made import call, chunk, completion, refused, streamed, whole
 
 SAID = [chunk({"role": "assistant", "content": "Hel"}), chunk({"content": "lo"}), chunk({"content": "!"})]
@@ -107,6 +109,28 @@ def test_several_choices_each_have_role_and_finish():
     assert broken(of(0, first), of(1, first), of(0, {}, "stop"), of(0, {}, "stop")) == {"stream.finish-once"}
 
 
+def test_a_choice_without_index_is_the_first():
+    def of(delta, finish=None, **index):
+        return {**chunk({}), "choices": [{**index, "delta": delta, "finish_reason": finish}]}
+
+    first = of({"role": "assistant", "content": "a"})
+    assert broken(first, of({"content": "b"}, index=0), of({}, "stop", index=0)) == set()
+    assert broken(first, of({}, "stop"), of({"content": "b"}, index=0)) == {"stream.nothing-after-finish"}
+    assert broken(of({"role": "assistant", "content": "a"}, index=[1]), of({}, "stop", index=[1])) == set()
+
+
+def test_a_member_that_no_chunk_has_does_not_change():
+    nameless = [{name: value for name, value in one.items() if name != "model"} for one in [*SAID, END]]
+    assert verdict("stream.one-model", streamed(nameless)) == KEPT
+
+
+def test_the_chunk_at_fault_is_counted_from_one():
+    assert verdict("stream.no-empty-choices", streamed([SAID[0], chunk(None), END])).startswith("chunk 2 ")
+    again = [SAID[0], chunk({"role": "assistant", "content": "b"}), END]
+    assert verdict("stream.role-comes-only-first", streamed(again)).endswith("in chunk 2")
+    assert verdict("stream.role-on-every-delta", streamed([*SAID, END])) == "chunk 2 of choice 0 has no role"
+
+
 def test_a_disturbed_stream_is_not_judged():
     failed = streamed([SAID[0], {"error": {"message": "gone"}}], ending=b"")
     assert all(verdict(rule, failed) == UNSEEN for rule in RULES)
@@ -159,10 +183,48 @@ def test_progress(streams, expected):
     assert expected in case_verdict("long-streams", "stream.arrives-progressively", streamed=streams)
 
 
-def test_a_tenth_of_the_time_is_progress():
-    rule = "stream.arrives-progressively"
-    assert case_verdict("long-streams", rule, streamed=[timed(*[899] * 8, 1000)] * 3) == KEPT
-    assert "each of" in case_verdict("long-streams", rule, streamed=[timed(*[901] * 8, 1000)] * 3)
+@pytest.mark.parametrize(
+    ("at_ms", "kept"),
+    [
+        ([899] * 8 + [1000], True),
+        ([901] * 8 + [1000], False),
+        ([9000] * 8 + [10000], True),
+        ([9500] * 8 + [10000], False),
+        ([100] + [1000] * 8, True),
+    ],
+)
+def test_a_tenth_of_the_time_is_progress(at_ms, kept):
+    found = case_verdict("long-streams", "stream.arrives-progressively", streamed=[timed(*at_ms)] * 3)
+    assert (found == KEPT) is kept
+
+
+def test_eight_pieces_are_enough_to_tell():
+    kind, rule = "long-streams", "stream.arrives-progressively"
+    assert "each of 4" in case_verdict(kind, rule, streamed=[timed(*[1000] * 8)] * 4)
+    assert case_verdict(kind, rule, streamed=[timed(*[1000] * 7)] * 3) == UNDECIDED
+    assert "each of 3" in case_verdict(kind, rule, streamed=[timed(1000, 1000)] * 3, params={"min_chunks": 2})
+
+
+def test_only_pieces_of_output_are_timed():
+    """Neither what comes before the first piece nor an event that is no chunk says when output came."""
+    pieces = [chunk({"role": "assistant"}), *[chunk({"content": "a"})] * 9]
+    plain = streamed(pieces, ending=b"")
+    first = plain.received.body.index(b"\n\n") + 2
+    rest = len(plain.received.body) - first
+    late = streamed(pieces, ending=b"", arrivals=((0.0, first), (1.0, rest)))
+    odd = streamed(pieces[1:], ending=b"", arrivals=((1.0, rest),))
+    noisy = replace(odd, received=replace(odd.received, body=b"data: 1\n\n" * 9 + odd.received.body))
+    noisy = replace(noisy, received=replace(noisy.received, arrivals=((0.1, 81), (0.9, 9), (1.0, rest))))
+    kind, rule = "long-streams", "stream.arrives-progressively"
+    assert "each of" in case_verdict(kind, rule, streamed=[late] * 3)
+    assert "each of" in case_verdict(kind, rule, streamed=[noisy] * 3)
+
+
+def test_the_first_of_the_buffered_streams_is_shown():
+    streams = [timed(950, *[990] * 7, 1000), AT_ONCE, timed(*[2000] * 8)]
+    (found,) = case_found("long-streams", "stream.arrives-progressively", streamed=[SHORT, *streams])
+    assert found.observed == "9 pieces after 0.950 s, within 0.050 s"
+    assert found.exchanges == tuple(x.id for x in streams)
 
 
 def test_equal_streamed_and_whole():
