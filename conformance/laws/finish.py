@@ -36,21 +36,15 @@ def not_null_in_whole_reply(x: Exchange, promise: Promise) -> Iterator[Violation
 def length_when_cut(case: Case, promise: Promise) -> Iterator[Violation]:
     """A reply that goes on when the limit is raised was cut by the limit, and says so."""
     settled(case.exchanges)
-    longest = reply_in(case.all("long")[0]).first
-    cuts = 0
-    for x in case.all("short"):
-        first = reply_in(x).first
-        if longest.content.startswith(first.content) and len(longest.content) > len(first.content):
-            cuts += 1
-            if first.finish_reason != "length":
-                yield Violation(
-                    "a reply that was cut by the token limit gives another reason",
-                    "'length'",
-                    shortened(first.finish_reason),
-                    (x.id,),
-                )
-    if not cuts:
+    longest = reply_in(case.all("long")[0]).first.content
+    short = [(x, reply_in(x).first) for x in case.all("short")]
+    cut = [(x, first) for x, first in short if longest != first.content and longest.startswith(first.content)]
+    if not cut:
         raise Undecided("no reply was cut: with the higher limit the text was the same or another")
+    for x, first in cut:
+        if first.finish_reason != "length":
+            words = "a reply that was cut by the token limit gives another reason"
+            yield Violation(words, "'length'", shortened(first.finish_reason), (x.id,))
 
 
 def _ends_by_length(x: Exchange) -> bool:
@@ -170,7 +164,7 @@ def _induced_or_seen(x: Exchange, reason: str) -> bool:
 def _induced_reason(x: Exchange, reason: str) -> Iterator[Violation]:
     reply = reply_of(x)
     reasons: list[Any] = [choice.finish_reason for choice in reply.choices.values()] if reply else []
-    if x.status != 200 or reason not in reasons:
+    if reason not in reasons:
         yield Violation(
             "a reply that was ended from outside does not say so",
             f"status 200 and {reason!r}",

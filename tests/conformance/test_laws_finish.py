@@ -37,6 +37,7 @@ def test_null_in_a_whole_reply():
         (cut(100, asked={"max_tokens": 2044}), UNDECIDED),
         (cut(100, asked={"max_tokens": 2043}), "limit was not reached"),
         (cut(14, finish="stop"), UNSEEN),
+        (cut(14, finish="content_filter"), UNSEEN),
     ],
 )
 def test_length_means_limit(answer, expected):
@@ -56,6 +57,7 @@ def test_length_means_limit(answer, expected):
         (cut(5, ""), KEPT),
         (cut(5, "", reasoning_tokens=0, asked={"tools": [{}]}), KEPT),
         (cut(0, "", asked={"max_tokens": None}), "no output"),
+        (cut(1, "", asked={"max_tokens": 1}), KEPT),
         (cut(1, "", asked={"max_tokens": 2}), KEPT),
         (cut(1, "", asked={"max_tokens": 3}), "no output"),
         (cut(0, "", reasoning="Hm"), KEPT),
@@ -68,6 +70,19 @@ def test_length_has_output(answer, expected):
     assert expected in verdict("finish.length-has-output", answer)
 
 
+def test_a_prompt_that_is_not_counted_takes_no_room():
+    body = {**completion("Hi", "length"), "usage": {"completion_tokens": 100}}
+    assert "limit was not reached" in verdict("finish.length-means-limit", whole({"max_tokens": 2048}, body))
+    assert verdict("finish.length-means-limit", whole({"max_tokens": 2049}, body)) == UNDECIDED
+
+
+def test_only_the_choice_that_was_cut_owes_output():
+    body = completion("Hi", "length")
+    body["choices"].append({"index": 1, "message": {"role": "assistant", "content": ""}, "finish_reason": "eos"})
+    body["usage"] = {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 0}}
+    assert verdict("finish.length-has-output", whole(body=body)) == KEPT
+
+
 LONG = [whole(body=completion("1, 2, 3, 4")), whole(body=completion("1, 2, 3, 4"))]
 
 
@@ -76,6 +91,7 @@ LONG = [whole(body=completion("1, 2, 3, 4")), whole(body=completion("1, 2, 3, 4"
     [
         (completion("1, 2", "length"), KEPT, KEPT),
         (completion("1, 2", "stop"), "gives another reason", "goes on"),
+        (completion("1, 2", "eos"), "gives another reason", KEPT),
         (completion("1, 2, 3, 4", "stop"), UNDECIDED, KEPT),
         (completion("1, 2, 3, 4", "length"), UNDECIDED, KEPT),
         (completion("One", "length"), UNDECIDED, "begins differently"),
@@ -112,6 +128,13 @@ def test_a_call_forced_by_name():
     assert verdict("finish.tool-calls-for-named-choice", good) == KEPT
 
 
+@pytest.mark.parametrize("choice", [{}, {"type": "custom"}, {"type": None}])
+def test_another_choice_of_tools_is_not_judged(choice):
+    stopped = whole({"tool_choice": choice}, completion(None, "stop", tool_calls=[call()]))
+    assert verdict("finish.tool-calls-with-calls", stopped) == UNSEEN
+    assert verdict("finish.tool-calls-for-named-choice", stopped) == UNSEEN
+
+
 def test_no_reason_of_calls_without_one():
     rule = "finish.no-tool-calls-without-calls"
     assert verdict(rule, whole()) == KEPT
@@ -129,6 +152,7 @@ def test_induced_ends(reason):
     assert "does not say so" in verdict(rule, refused(500, facts=facts))
     assert verdict(rule, whole()) == UNSEEN
     assert verdict(rule, whole(facts={"induce": "other"})) == UNSEEN
+    assert verdict(rule, whole(body=completion("Hi", "aborted"))) == UNSEEN
 
 
 @pytest.mark.parametrize(("tokens", "kept"), [(15, True), (16, True), (17, False)])

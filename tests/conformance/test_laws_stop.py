@@ -76,7 +76,8 @@ def test_strings_that_do_not_occur(content, finish, kept):
 
 def test_the_reason():
     assert case_verdict(KIND, REASON, control=CONTROL, stopped=stopped("one, ", "two")) == KEPT
-    assert "another reason" in case_verdict(KIND, REASON, control=CONTROL, stopped=stopped("one, ", "two", "length"))
+    for other in ("length", "unknown", None):
+        assert "another reason" in case_verdict(KIND, REASON, control=CONTROL, stopped=stopped("one, ", "two", other))
 
 
 @pytest.mark.parametrize("rule", [CUT, ENDS, REASON])
