@@ -102,7 +102,7 @@ class Asker:
         ordinals = self._take_ordinals(len(calls))
         facts = {"key": "right" if self.session.target.key() else "none", "concurrent": len(calls)}
         with ThreadPoolExecutor(len(calls)) as pool:
-            sent = pool.map(lambda pair: self._send(pair[0], pair[1], facts), zip(calls, ordinals, strict=True))
+            sent = pool.map(lambda call, ordinal: self._send(call, ordinal, facts, crowd=True), calls, ordinals)
             exchanges = list(sent)
         for exchange, call in zip(exchanges, calls, strict=True):
             self._settle(exchange, call)
@@ -210,29 +210,31 @@ class Asker:
         return {"authorization": f"Bearer {secret if key == 'right' else 'wrong-' + self.nonce()}"}
 
     def _send(
-        self, call: Call, ordinal: int, facts: Mapping[str, Any], repeat_of: str | None = None
+        self, call: Call, ordinal: int, facts: Mapping[str, Any], repeat_of: str | None = None, crowd: bool = False
     ) -> Exchange:
         known = self.session.recorded.get((self.probe, ordinal))
         if known is not None and known.sent.body == self.session.client.redactor.body(call.body):
             return known
         for attempt in range(RETRIES):
-            exchange = self._send_once(call, {**facts, "ordinal": ordinal, "attempt": attempt}, repeat_of)
+            told = {**facts, "ordinal": ordinal, "attempt": attempt}
+            exchange = self._send_once(call, told, repeat_of, crowd and attempt == 0)
             pause = None if "induce" in facts else wait_before_retry(exchange, attempt)
             if pause is None or attempt == RETRIES - 1:
                 break
             self.session.budget.hush(pause)
         return exchange
 
-    def _send_once(self, call: Call, facts: Mapping[str, Any], repeat_of: str | None) -> Exchange:
+    def _send_once(self, call: Call, facts: Mapping[str, Any], repeat_of: str | None, crowd: bool) -> Exchange:
         prices = self.session.target.prices
-        bound = most(call.body, prices)
         try:
-            time.sleep(self.session.budget.take(bound))
+            turn = self.session.budget.take(most(call.body, prices), crowd=crowd)
         except BudgetSpent as spent:
             pytest.skip(f"budget: {spent}")
+        time.sleep(turn.wait)
         stamp = Stamp(self.session.next_id(), self.probe, self.topic, self.session.worker, repeat_of, facts)
         exchange = self.session.client.send(call, stamp)
-        self.session.budget.settle(bound, used(exchange, prices))
+        status = 0 if "induce" in facts else exchange.status  # what was asked for says nothing of the endpoint's load
+        self.session.budget.settle(turn, used(exchange, prices), status)
         try:
             self.session.exchanges.append(exchange.to_json())
         except JournalFull as full:

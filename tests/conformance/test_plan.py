@@ -159,8 +159,7 @@ def progress(folder, terminal):
     settings = Settings("ark", Target("http://e/v1", "m", prices=prices), folder, caps=Caps(requests=50))
     budget = Budget(folder / "budget.json", settings.caps)
     for _ in range(7):
-        budget.take(Amount())
-        budget.settle(Amount(), Amount(100, 0.25))
+        budget.settle(budget.take(Amount()), Amount(100, 0.25))
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100, soft_wrap=True)
     watching = Progress(settings, console)
     probe = PlannedProbe("probe_usage.py::a", "usage::a", "usage", frozenset({"r"}), 20)

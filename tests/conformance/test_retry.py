@@ -1,6 +1,8 @@
 """Patience: what Retry-After asks for is waited for, within bounds; a storm of 429 decides nothing and is judged."""
 
+import itertools
 import json
+import threading
 import time
 from datetime import UTC, datetime
 
@@ -125,3 +127,40 @@ def test_patience_is_shared_by_everybody(tmp_path):
         other.client.close()
     assert times[1] - times[0] >= 0.95
     assert session.budget.read().waiting_s >= 0.9
+
+
+def test_what_is_sent_at_once_on_purpose_is_whatever_the_endpoint_has_borne(tmp_path):
+    """Nobody is answered before all three have come, though only one request may be in flight by then."""
+    meeting = threading.Barrier(3, timeout=20)
+    seen = itertools.count(1)
+
+    def handler(connection, _):
+        number = next(seen)
+        if number == 1:
+            connection.sendall(answer(ERROR, "429 Too Many Requests", extra=b"Retry-After: 0\r\n"))
+            return
+        if number > 2:
+            meeting.wait()
+        connection.sendall(answer(json.dumps(made.completion()).encode()))
+
+    profile = spec.load_profile("serenity-edge")
+    with serving(handler) as url:
+        _, session = session_for(url, tmp_path, profile)
+        session.belief_repeats = 0
+        ask = Asker(session, "p::a", "t")
+        assert ask(made.ASKED).ok
+        assert session.budget.read().window == 1
+        assert all(x.ok for x in ask.together([made.ASKED] * 3))
+        session.client.close()
+    assert session.budget.read().in_flight == []
+
+
+def test_a_rate_limit_that_was_asked_for_limits_nothing(tmp_path):
+    def handler(connection, _):
+        connection.sendall(answer(ERROR, "429 Too Many Requests", extra=b"Retry-After: 0\r\n"))
+
+    with serving(handler) as url:
+        _, session = session_for(url, tmp_path, spec.load_profile("serenity-edge"))
+        Asker(session, "p::a", "t")(made.ASKED, induce="429")
+        session.client.close()
+    assert session.budget.read().window == 0
