@@ -9,6 +9,7 @@ from reports.certificate import CertificateError, Verification, certify, keygen,
 from reports.comparison.changes import Difference, diff
 from reports.comparison.side_by_side import Matrix, matrix
 from reports.comparison.trend import History, history
+from reports.detection import detection_page
 from reports.normalise import normalise_run
 from reports.optional import MissingDependency
 from reports.record import RecordError, Run, load_run, schema, write_results
@@ -26,6 +27,7 @@ __all__ = [
     "Run",
     "Verification",
     "certify",
+    "detection_page",
     "diff",
     "history",
     "keygen",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
@@ -10,6 +13,8 @@ from typing import Any
 
 import click
 
+import reports
+import spec
 from conformance import reference
 from conformance.cli.options import profile_option
 from conformance.cli.target import resolve_running
@@ -20,6 +25,7 @@ from conformance.proof.faults import Fault, list_faults
 from conformance.proof.prove import Outcome, Proof, prove, without_fault
 from conformance.proof.signatures import update
 from conformance.settings import Settings
+from reports.record import write_atomically
 
 
 @click.command("prove")
@@ -28,7 +34,7 @@ from conformance.settings import Settings
 @click.option("--one-per-topic", is_flag=True, help="The fast subset: the first fault of every topic.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True)
 @click.option("--clean", type=click.IntRange(1), metavar="N", help="Instead: N runs of the untouched reference.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the table as files.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the table: a page and data.")
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep what every fault's run recorded.")
 @click.option("--update-signatures", is_flag=True, help="Keep what each fault turned red as data for diagnose.")
 def command(**given: Any) -> int:
@@ -60,7 +66,9 @@ def _prove(settings: Settings, given: dict[str, Any]) -> int:
     for name in proof.unproven:
         click.echo(f"  no fault for {name}")
     if given["out"]:
-        _write(given["out"], proof)
+        profile = spec.load_profile(settings.profile, settings.spec_dir)
+        command = shlex.join(["conformance", *sys.argv[1:]])
+        _write(given["out"], proof, table.record(proof, profile, everything, command))
     if given["update_signatures"]:
         update(proof, faults)
     return 0 if proof.whole else 1
@@ -76,10 +84,12 @@ def _chosen(faults: Sequence[Fault], globs: Sequence[str], one_per_topic: bool) 
     return chosen
 
 
-def _write(out: Path, proof: Proof) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    (out / f"detection-{proof.profile}.md").write_text(table.as_markdown(proof), encoding="utf-8")
-    (out / f"detection-{proof.profile}.json").write_text(table.as_json(proof), encoding="utf-8")
+def _write(out: Path, proof: Proof, record: dict[str, Any]) -> None:
+    stem = f"detection-{proof.profile}"
+    write_atomically(out / f"{stem}.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    write_atomically(out / f"{stem}.md", table.as_markdown(proof))
+    write_atomically(out / f"{stem}.html", reports.detection_page(record))
+    click.echo(f"  table: {out / stem}.html, .md and .json")
 
 
 def _clean(settings: Settings, count: int) -> int:

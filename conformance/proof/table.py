@@ -1,25 +1,63 @@
-"""The detection table `fault × requirement`: for the terminal, as Markdown and as JSON."""
+"""The detection table `fault × requirement`: for the terminal, as Markdown, and as the record of all of it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
 
-from conformance.proof.prove import Outcome, Proof
+import conformance
+from conformance.proof.faults import Fault
+from conformance.proof.prove import NO_FAULT, Outcome, Proof, consequence, consequences
+from spec.model import Profile
 
 
-def as_json(proof: Proof) -> str:
-    """Everything a proof found."""
-    content = {
+def record(proof: Proof, profile: Profile, faults: Iterable[Fault], command: str) -> dict[str, Any]:
+    """Everything a proof found, with what is known of the faults and the requirements: what the files are made of.
+
+    `faults` are all that break the profile's document, planted or not; `without` says why a requirement has none.
+    """
+    about = {fault.id: fault for fault in faults}
+    reviewed = consequences().get(NO_FAULT, {})
+    return {
         "schema": 1,
+        "suite": {
+            "name": conformance.NAME,
+            "version": conformance.__version__,
+            "catalogue_sha256": profile.catalogue_sha256,
+        },
         "profile": proof.profile,
+        "edition": profile.edition,
+        "ended": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "command": command,
+        "complete": len(proof.outcomes) == len(about),
         "whole": proof.whole,
         "seconds": round(proof.seconds, 1),
         "unproven": proof.unproven,
-        "faults": [{**asdict(outcome), "proven": outcome.proven} for outcome in proof.outcomes],
+        "faults": [_fault(outcome, about[outcome.fault]) for outcome in proof.outcomes],
+        "requirements": [
+            {
+                "id": name,
+                "title": profile.requirements[name].title,
+                "topic": profile.requirements[name].topic,
+                "level": promise.level,
+                "without": reviewed.get(name, profile.requirements[name].reason),
+            }
+            for name, promise in profile.promises.items()
+        ],
     }
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _fault(outcome: Outcome, fault: Fault) -> dict[str, Any]:
+    beside = [name for name in outcome.red if name not in (*outcome.named, *outcome.unrelated)]
+    return {
+        **asdict(outcome),
+        "proven": outcome.proven,
+        "sentence": fault.sentence,
+        "citations": list(fault.citations),
+        "also": {name: consequence(outcome.fault, name) for name in beside},
+    }
 
 
 def as_markdown(proof: Proof) -> str:

@@ -2,12 +2,24 @@
 
 import fnmatch
 import json
+from dataclasses import replace
 
 import pytest
 
+import reports
 import spec
-from conformance.proof.faults import list_faults
-from conformance.proof.prove import NO_FAULT, cheapest_cover, consequence, consequences, without_fault
+from conformance.proof import table
+from conformance.proof.faults import Fault, list_faults
+from conformance.proof.prove import (
+    NO_FAULT,
+    Outcome,
+    Proof,
+    Red,
+    cheapest_cover,
+    consequence,
+    consequences,
+    without_fault,
+)
 from conformance.proof.signatures import load, nearest
 from conformance.settings import Settings
 from conformance.target import Target
@@ -28,6 +40,9 @@ def test_one_fault_of_every_topic_turns_red_what_it_names_and_nothing_else(cli, 
     proof = json.loads((tmp_path / "proof" / f"detection-{vendor}.json").read_text(encoding="utf-8"))
     assert len(proof["faults"]) >= 10
     assert all(outcome["proven"] and outcome["red"] for outcome in proof["faults"])
+    page = (tmp_path / "proof" / f"detection-{vendor}.html").read_text(encoding="utf-8")
+    assert f"All {len(proof['faults'])} planted faults detected" in page
+    assert f"conformance prove --profile {vendor} --one-per-topic --out proof" in page
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
@@ -68,6 +83,26 @@ def test_what_faults_were_seen_to_turn_red_is_named_or_reviewed(faults, vendor):
         if name not in breaks[fault] and consequence(fault, name) is None
     }
     assert not unrelated
+
+
+def test_the_record_of_a_proof_says_why_what_else_turned_red_did_and_why_a_requirement_has_no_fault():
+    profile = spec.load_profile("ark")
+    fault = Fault("wrong-chunk.usage.type", "It is wrong.", "fields", {"ark": ("chunk.usage.type",)}, ("a/b#1",))
+    names = ("chunk.usage.type", "usage.chunk-when-asked", "auth.wrong-key-is-401")
+    red = dict.fromkeys(names, Red("fail", "x", 1, ""))
+    unrelated = ("auth.wrong-key-is-401",)
+    outcome = Outcome(fault.id, fault.breaks["ark"], red, (), unrelated, (), requests=3, seconds=0.5)
+    record = table.record(Proof("ark", [outcome]), profile, [fault, replace(fault, id="other")], "the command")
+    [row] = record["faults"]
+    assert row["also"] == {"usage.chunk-when-asked": "What is no object is no usage."}
+    assert (row["sentence"], row["citations"], row["proven"]) == ("It is wrong.", ["a/b#1"], False)
+    assert (record["command"], record["complete"]) == ("the command", False)
+    without = {row["id"]: row["without"] for row in record["requirements"]}
+    assert set(without) == set(profile.promises)
+    assert without["chunk.usage.type"] == ""
+    assert "network" in without["images.https-url-is-accepted"]
+    assert all(without[name] for name in profile.promises if profile.requirements[name].judge == "untestable")
+    assert "The planted fault was detected" in reports.detection_page(record)
 
 
 def test_the_cheapest_probes_that_see_everything_are_chosen():

@@ -6,6 +6,7 @@ import pytest
 
 import reports
 from reports.synthetic import write_run
+from tests.reports.browser import ARGUMENTS, CHROMIUM
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +26,15 @@ def rendered(runs: dict[str, Path]) -> dict[str, Path]:
     for directory in runs.values():
         reports.render(directory)
     return runs
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """The system's Chromium, for one module: while it runs, nothing else may have an event loop."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()

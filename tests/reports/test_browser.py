@@ -4,8 +4,6 @@ Needs the system's Chromium and the playwright package; axe-core's file is named
 """
 
 import json
-import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,28 +11,9 @@ import pytest
 import reports
 from reports.synthetic import HOSTILE
 from tests.reports.attacks import attacked_run
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-AXE = os.environ.get("AXE_PATH", "")
+from tests.reports.browser import AXE, fits, serious
 
 pytestmark = [pytest.mark.browser]
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-if CHROMIUM is None:
-    pytest.skip("Chromium is not installed", allow_module_level=True)
-
-# Without these Chromium asks its maker's servers for updates, and has no sandbox where tests run as root.
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -60,11 +39,6 @@ def opened(chromium, rendered):
     for context in contexts:
         context.close()
     assert trouble == []
-
-
-def fits(page):
-    """Nothing is wider than the window, and no line of text is cut off at the sides."""
-    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -275,14 +249,8 @@ def test_axe_finds_no_serious_violation(opened, name, scheme):
         )
     page.locator("#rows button").first.click()
     page.locator("#opened pre").first.wait_for()
-    page.add_script_tag(path=AXE)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    serious = [
-        {"rule": item["id"], "where": [node["target"] for node in item["nodes"][:3]]}
-        for item in found["violations"]
-        if item["impact"] in ("serious", "critical")
-    ]
-    assert serious == [], json.dumps(serious, indent=1)
+    found = serious(page)
+    assert found == [], json.dumps(found, indent=1)
 
 
 @pytest.mark.parametrize("kind", ["matrix", "history"])
