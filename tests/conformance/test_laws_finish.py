@@ -76,6 +76,12 @@ def test_a_prompt_that_is_not_counted_takes_no_room():
     assert verdict("finish.length-means-limit", whole({"max_tokens": 2049}, body)) == UNDECIDED
 
 
+def test_the_count_of_several_choices_says_nothing_about_one():
+    body = completion("Hi", "length")
+    body["choices"].append({**body["choices"][0], "index": 1})
+    assert verdict("finish.length-means-limit", whole(body=body)) == UNDECIDED
+
+
 def test_only_the_choice_that_was_cut_owes_output():
     body = completion("Hi", "length")
     body["choices"].append({"index": 1, "message": {"role": "assistant", "content": ""}, "finish_reason": "eos"})
@@ -103,6 +109,11 @@ def test_a_lower_limit(short, when_cut, extends):
     assert extends in case_verdict("cut-short", "limits.longer-limit-extends", **roles)
 
 
+def test_one_reply_under_the_higher_limit_shows_a_cut():
+    roles = {"long": LONG[0], "short": whole(body=completion("1, 2", "stop"))}
+    assert "gives another reason" in case_verdict("cut-short", "finish.length-when-cut", **roles)
+
+
 def test_an_unsteady_endpoint_is_not_held_to_its_text():
     roles = {"long": [LONG[0], whole(body=completion("Four"))], "short": whole(body=completion("One", "length"))}
     assert case_verdict("cut-short", "limits.longer-limit-extends", **roles) == UNDECIDED
@@ -128,7 +139,7 @@ def test_a_call_forced_by_name():
     assert verdict("finish.tool-calls-for-named-choice", good) == KEPT
 
 
-@pytest.mark.parametrize("choice", [{}, {"type": "custom"}, {"type": None}])
+@pytest.mark.parametrize("choice", [{}, {"type": "custom"}, {"type": "other"}, {"type": None}])
 def test_another_choice_of_tools_is_not_judged(choice):
     stopped = whole({"tool_choice": choice}, completion(None, "stop", tool_calls=[call()]))
     assert verdict("finish.tool-calls-with-calls", stopped) == UNSEEN
@@ -138,6 +149,7 @@ def test_another_choice_of_tools_is_not_judged(choice):
 def test_no_reason_of_calls_without_one():
     rule = "finish.no-tool-calls-without-calls"
     assert verdict(rule, whole()) == KEPT
+    assert verdict(rule, whole(body=completion(finish="unknown"))) == KEPT
     assert "there is no call" in verdict(rule, whole(body=completion("Hello", "tool_calls", tool_calls=[])))
     assert verdict(rule, whole(body=completion(None, "tool_calls", tool_calls=[call()]))) == KEPT
 

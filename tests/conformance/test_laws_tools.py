@@ -38,6 +38,7 @@ class TestChoice:
     def test_none_needs_tools_to_mean_something(self) -> None:
         assert verdict("tools.none-yields-no-call", whole({"tool_choice": "none"})) == UNSEEN
         assert verdict("tools.none-yields-no-call", answer(call())) == UNSEEN
+        assert verdict("tools.none-yields-no-call", answer(call(), **asked("required"))) == UNSEEN
 
     def test_required_yields_a_call(self) -> None:
         assert verdict("tools.required-yields-a-call", answer(call(), **asked("required"))) == KEPT
@@ -68,19 +69,21 @@ class TestChoice:
     def test_another_function_than_the_named_one(self) -> None:
         reply = answer(call(), call("get_time"), **asked(NAMED))
         assert "other than the forced one" in verdict("tools.named-choice-is-obeyed", reply)
+        late = {"type": "function", "function": {"name": "get_time"}}
+        assert "other than the forced one" in verdict("tools.named-choice-is-obeyed", answer(call(), **asked(late)))
 
     def test_a_function_that_is_not_offered_is_another_laws_business(self) -> None:
         stranger = answer(call("get_news"), **asked(NAMED))
         assert verdict("tools.named-choice-is-obeyed", stranger) == UNDECIDED
         assert "does not offer" in verdict("tools.called-names-are-offered", stranger)
 
-    @pytest.mark.parametrize("mode", ["auto", "required"])
+    @pytest.mark.parametrize("mode", ["auto", "required", "unknown"])
     def test_allowed_tools(self, mode: str) -> None:
         choice = {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": [NAMED]}}
         name = "tools.allowed-tools-is-obeyed"
         assert verdict(name, answer(call(), **asked(choice))) == KEPT
         assert "outside" in verdict(name, answer(call("get_time"), **asked(choice)))
-        assert verdict(name, text(choice)) == (UNDECIDED if mode == "auto" else "a call was forced and none came")
+        assert verdict(name, text(choice)) == ("a call was forced and none came" if mode == "required" else UNDECIDED)
         assert verdict(name, text("auto")) == UNSEEN
 
     def test_parallel_false(self) -> None:
@@ -88,7 +91,8 @@ class TestChoice:
         assert verdict(name, answer(call(), **request)) == KEPT
         assert verdict(name, text("auto", parallel_tool_calls=False)) == KEPT
         assert "several calls" in verdict(name, answer(call(), call(), **request))
-        assert verdict(name, answer(call(), call(), **asked(parallel_tool_calls=True))) == UNSEEN
+        for other in (True, None, 0):
+            assert verdict(name, answer(call(), call(), **asked(parallel_tool_calls=other))) == UNSEEN
 
     def test_called_names_are_offered(self) -> None:
         name = "tools.called-names-are-offered"
