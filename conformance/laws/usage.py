@@ -184,19 +184,17 @@ def running_counts_on_content_chunks(x: Exchange, promise: Promise) -> Iterator[
 @law("usage.running-counts-grow", applies=_running)
 def running_counts_grow(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """Running completion_tokens never fall, prompt_tokens stay, and the final counts are not below."""
-    usages = usages_of(x)
-    for before, after in pairwise(usages):
-        fallen = [
-            name
-            for name in ("prompt_tokens", "completion_tokens", "total_tokens")
-            if (count(after, name) or 0) < (count(before, name) or 0)
-        ]
-        if fallen:
-            yield Violation(f"{fallen[0]} falls within a stream", shortened(before), shortened(after))
-            return
-        if count(before, "prompt_tokens") != count(after, "prompt_tokens"):
-            yield Violation("prompt_tokens changes within a stream", shortened(before), shortened(after))
-            return
+    for before, after in pairwise(usages_of(x)):
+        for name in ("prompt_tokens", "completion_tokens", "total_tokens"):
+            earlier, later = count(before, name), count(after, name)
+            if earlier is None or later is None:
+                continue  # a count that is missing is the schema's business
+            if later < earlier:
+                yield Violation(f"{name} falls within a stream", shortened(before), shortened(after))
+                return
+            if name == "prompt_tokens" and later > earlier:
+                yield Violation("prompt_tokens changes within a stream", shortened(before), shortened(after))
+                return
 
 
 @case_law("usage.prompt-tokens-ignore-streaming", kind=STREAMED_AND_WHOLE)

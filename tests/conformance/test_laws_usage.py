@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, found, verdict
 from tests.conformance.made import call, chunk, completion, refused, streamed, whole
 
 ASKED = {"stream_options": {"include_usage": True}}
@@ -31,7 +31,9 @@ def reply(counts, **message):
     [
         ("usage.total-is-sum", usage(5, 4), usage(5, 4, 8)),
         ("usage.prompt-is-positive", usage(1), usage(0)),
+        ("usage.prompt-is-positive", usage(2), usage(-1)),
         ("usage.completion-is-positive-when-text", usage(5, 1), usage(5, 0)),
+        ("usage.completion-is-positive-when-text", usage(5, 2), usage(5, -1)),
         ("usage.cached-within-prompt", usage(5, cached=5), usage(5, cached=6)),
         ("usage.cached-within-prompt", usage(5, cached=0), usage(5, cached=-1)),
         ("usage.reasoning-within-completion", usage(5, 4, reasoning=4), usage(5, 4, reasoning=5)),
@@ -45,6 +47,29 @@ def test_sums_and_bounds(rule, good, bad):
     assert verdict(rule, streamed([SAID, END, last], ASKED)) not in (KEPT, UNSEEN, UNDECIDED)
     assert verdict(rule, whole(body={**completion(), "usage": None})) == UNSEEN
     assert verdict(rule, reply({"prompt_tokens": "5"})) == KEPT  # types are for the schema
+
+
+def test_a_sum_of_counts_that_are_missing_is_not_judged():
+    for missing in ("prompt_tokens", "completion_tokens", "total_tokens"):
+        counts = {name: value for name, value in usage(5, 4, 1).items() if name != missing}
+        assert verdict("usage.total-is-sum", reply(counts)) == KEPT
+        both = streamed([{**SAID, "usage": counts}, END, chunk(None, usage=usage(5, 4, 8))], RUNNING)
+        (violation,) = found("usage.total-is-sum", both)
+        assert (violation.expected, violation.observed) == ("5 + 4 = 9", "8")
+
+
+def test_the_last_usage_of_a_stream_counts_what_was_generated():
+    rule = "usage.completion-is-positive-when-text"
+    early = {**SAID, "usage": usage(5, 0)}
+    assert verdict(rule, streamed([early, END, chunk(None, usage=usage(5, 1))], RUNNING)) == KEPT
+    assert verdict(rule, streamed([early, END, chunk(None, usage=usage(5, 0))], RUNNING)) != KEPT
+
+
+def test_one_is_not_true():
+    asked = {"stream_options": {"include_usage": 1}}
+    assert verdict("usage.chunk-when-asked", streamed([SAID, END], asked)) == UNSEEN
+    asked = {"stream_options": {"include_usage": True, "continuous_usage_stats": 1}}
+    assert verdict("usage.running-counts-on-content-chunks", streamed([SAID, END], asked)) == UNSEEN
 
 
 def test_no_text_needs_no_count():
@@ -76,6 +101,24 @@ COUNTED = chunk(None, usage=usage())
 )
 def test_the_usage_comes_once_and_last(chunks, kept):
     assert (verdict("usage.chunk-when-asked", streamed(chunks, ASKED)) == KEPT) is kept
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected", "observed"),
+    [
+        ([SAID, END], "chunk 2", "nowhere"),
+        ([SAID, COUNTED, END], "chunk 3", "2"),
+        ([SAID, END, COUNTED, COUNTED], "chunk 4", "3, 4"),
+    ],
+)
+def test_where_the_usage_came_instead(chunks, expected, observed):
+    (violation,) = found("usage.chunk-when-asked", streamed(chunks, ASKED))
+    assert (violation.expected, violation.observed) == (expected, observed)
+
+
+def test_a_stream_that_failed_owes_no_usage():
+    failed = streamed([SAID, {"error": {"message": "gone"}}], ASKED, ending=b"")
+    assert verdict("usage.chunk-when-asked", failed) == UNSEEN
 
 
 def test_no_usage_unasked():
@@ -122,6 +165,20 @@ def test_running_counts_grow(counts, kept):
     assert (verdict("usage.running-counts-grow", running(*counts)) == KEPT) is kept
 
 
+def test_the_count_that_falls_is_named():
+    rule = "usage.running-counts-grow"
+    assert verdict(rule, running(usage(5, 2), usage(5, 1))) == "completion_tokens falls within a stream"
+    assert verdict(rule, running(usage(5, 2, 9))) == "total_tokens falls within a stream"
+    assert verdict(rule, running(usage(4, 1))) == "prompt_tokens changes within a stream"
+
+
+def test_a_count_that_is_missing_neither_falls_nor_changes():
+    rule = "usage.running-counts-grow"
+    assert verdict(rule, running({"completion_tokens": 1}, usage(5, 2))) == KEPT
+    assert verdict(rule, running(usage(5, 2), {"prompt_tokens": 5})) == KEPT
+    assert verdict(rule, running({}, usage(5, 3), usage(5, 1))) == "completion_tokens falls within a stream"
+
+
 def test_running_counts_stand_on_chunks_with_text():
     rule = "usage.running-counts-on-content-chunks"
     assert verdict(rule, running(usage(5, 1))) == KEPT
@@ -163,6 +220,8 @@ def test_prompt_tokens_repeat():
         ([usage(), usage()], usage(cached=4), "one form"),
         ([usage(cached=0), usage(cached=4)], usage(cached=0), "stays 0"),
         ([usage(cached=0), usage(cached=4), usage(cached=0)], usage(cached=0), KEPT),
+        ([usage(cached=4), usage(cached=4)], usage(cached=0), "stays 0"),
+        ([usage(), usage(cached=4)], usage(cached=4), KEPT),
         ([usage(cached=4)], None, UNDECIDED),
     ],
 )
@@ -177,4 +236,5 @@ def test_the_last_chunk_is_full():
     assert case_verdict(kind, rule, **pair([full], {**full, "more": 1})) == KEPT
     assert "lacks members" in case_verdict(kind, rule, **pair([full], usage(cached=1)))
     assert "lacks members" in case_verdict(kind, rule, **pair([full], {**full, "prompt_tokens_details": {}}))
+    assert "lacks members" in case_verdict(kind, rule, **pair([full, usage()], usage()))
     assert case_verdict(kind, rule, **pair([full], None, {})) == UNDECIDED
