@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from conformance.wire.exchange import Exchange, Received, Sent
+from conformance.wire.exchange import Exchange, Received, Sent, body_bytes
 from conformance.wire.journal import CASES, EXCHANGES, Journal, read_lines
 from conformance.wire.redaction import Redactor
 
@@ -98,7 +98,10 @@ def _exchange(number: int, entry: Mapping[str, Any]) -> Exchange | None:
     if own is None and not _is_ours(request):
         return None
     known: Mapping[str, Any] = own or {}
-    sent = base64.b64decode(known["body"]) if "body" in known else _text(request.get("postData") or {}, "text")
+    if "body" in known:
+        sent = body_bytes(known["body"], known.get("encoding", "base64"))
+    else:
+        sent = _text(request.get("postData") or {}, "text")
     redactor = Redactor(())  # blanks keys in headers; a browser's archive holds them in the open
     received = None
     if response["status"]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+_MOST_BYTES = 64 * 1024 * 1024
+
 
 def _bytes(body: str, encoding: str) -> bytes:
-    return base64.b64decode(body) if encoding == "base64" else body.encode("utf-8", "surrogatepass")
+    if encoding == "utf-8":
+        return body.encode("utf-8", "surrogatepass")
+    data = base64.b64decode(body)
+    return zlib.decompressobj().decompress(data, _MOST_BYTES) if encoding == "zlib+base64" else data
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from reports.exchange import Exchange
 from reports.optional import needed
 from reports.record import Run
 
+_SHOWN = 1024  # bytes of a large request; whoever judges the archive again finds all of them beside it
+
 if TYPE_CHECKING:
     from harfile import Content, Request, Response
 
@@ -96,7 +98,12 @@ def _request(harfile: ModuleType, exchange: Exchange) -> _Request:
     request = exchange.request
     post = None
     if exchange.sent:
-        post = harfile.PostData(mimeType=_header(request["headers"], "content-type"), text=_text(exchange.sent))
+        packed = request["encoding"] == "zlib+base64"
+        post = harfile.PostData(
+            mimeType=_header(request["headers"], "content-type"),
+            text=_text(exchange.sent[:_SHOWN] if packed else exchange.sent),
+            comment=f"the first {_SHOWN} of {len(exchange.sent)} bytes; all are in _conformance" if packed else None,
+        )
     made: Request = harfile.Request(
         method=request["method"],
         url=request["url"],
@@ -114,8 +121,8 @@ def _more(exchange: Exchange) -> dict[str, Any]:
     more = {name: record[name] for name in ("id", "probe", "topic", "worker", "repeat_of", "end", "problem")}
     more |= {"first_byte_s": record["timing"].get("first_byte_s"), "facts": record.get("facts", {})}
     more |= {name: response[name] for name in ("truncated", "arrivals") if name in response}
-    if exchange.request.get("encoding") == "base64":
-        more["body"] = base64.b64encode(exchange.sent).decode()
+    if exchange.request["encoding"] != "utf-8":
+        more |= {"body": exchange.request["body"], "encoding": exchange.request["encoding"]}
     return more
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,11 @@ Headers = tuple[tuple[str, str], ...]
 
 LARGE_BYTES = 256 * 1024
 """Bodies from this size on keep no decoded views once they are judged."""
+
+PACKED_BYTES = 64 * 1024
+"""Requests from this size on are written down compressed: one that is padded with white space takes kilobytes then."""
+
+_MOST_BYTES = 64 * 1024 * 1024
 
 
 def _header(headers: Headers, name: str) -> str | None:
@@ -143,7 +149,7 @@ class Exchange:
                 self.__dict__.pop(view, None)
 
     def to_json(self) -> dict[str, Any]:
-        """The record's form: bodies as text where they are UTF-8, base64 otherwise."""
+        """The record's form: bodies as text where they are UTF-8, base64 otherwise; large requests compressed."""
         received = None
         if self.received:
             body, encoding = _text(self.received.body)
@@ -160,7 +166,7 @@ class Exchange:
             }
             if self.is_event_stream:
                 received["events"] = [[round(e.at, 6), e.start, e.end] for e in self.stream.events]
-        body, encoding = _text(self.sent.body)
+        body, encoding = _packed(self.sent.body)
         return {
             "id": self.id,
             "at": self.at,
@@ -194,7 +200,7 @@ class Exchange:
                 http_version=response["http_version"],
                 reason=response["reason"],
                 headers=tuple((name, value) for name, value in response["headers"]),
-                body=_bytes(response["body"], response["encoding"]),
+                body=body_bytes(response["body"], response["encoding"]),
                 arrivals=tuple((at, count) for at, count in response["arrivals"]),
                 truncated=response["truncated"],
             )
@@ -207,7 +213,7 @@ class Exchange:
                 request["method"],
                 request["url"],
                 tuple((name, value) for name, value in request["headers"]),
-                _bytes(request["body"], request["encoding"]),
+                body_bytes(request["body"], request["encoding"]),
             ),
             received=received,
             end=line["end"],
@@ -227,5 +233,24 @@ def _text(body: bytes) -> tuple[str, str]:
         return base64.b64encode(body).decode("ascii"), "base64"
 
 
-def _bytes(body: str, encoding: str) -> bytes:
-    return base64.b64decode(body) if encoding == "base64" else body.encode("utf-8")
+def _packed(body: bytes) -> tuple[str, str]:
+    if len(body) < PACKED_BYTES:
+        return _text(body)
+    return base64.b64encode(zlib.compress(body)).decode("ascii"), "zlib+base64"
+
+
+def body_bytes(body: str, encoding: str) -> bytes:
+    """The bytes of a recorded body. Raises ValueError where it is not what its encoding says."""
+    if encoding == "utf-8":
+        return body.encode("utf-8")
+    data = base64.b64decode(body)
+    if encoding == "base64":
+        return data
+    reader = zlib.decompressobj()
+    try:
+        data = reader.decompress(data, _MOST_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"a body is not {encoding}: {error}") from error
+    if not reader.eof:
+        raise ValueError(f"a body in {encoding} is cut short, or larger than {_MOST_BYTES} bytes")
+    return data

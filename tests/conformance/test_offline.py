@@ -11,9 +11,12 @@ import spec
 from conformance.judge import Judge
 from conformance.reference import KEY_VARIABLE
 from conformance.traffic_files import TrafficError, gather, read_har
-from conformance.wire.exchange import Exchange
+from conformance.wire.exchange import PACKED_BYTES, Exchange
 from conformance.wire.journal import read_exchanges
+from reports.record import check
 from tests.conformance import made
+
+PADDED = json.dumps(made.ASKED).encode().ljust(8 * 1024 * 1024)
 
 
 def verdicts(folder):
@@ -119,13 +122,38 @@ def test_our_own_archive_loses_nothing(tmp_path):
     cut = made.exchange(b"\xff\xfe not text", 200, b"\x00\xff", "application/octet-stream", end="timeout",
                         facts={"ordinal": 1, "attempt": 0}, arrivals=((0.05, 1), (0.07, 1)))  # fmt: skip
     silent = made.streamed([made.chunk({"content": "x"})])
-    lines = [cut.to_json(), silent.to_json(), {**made.whole().to_json(), "response": None, "end": "refused"}]
+    large = made.exchange(PADDED, 413, b"{}")
+    unanswered = {**made.whole().to_json(), "response": None, "end": "refused"}
+    lines = [cut.to_json(), silent.to_json(), large.to_json(), unanswered]
     path = tmp_path / "own.har"
     with path.open("w", encoding="utf-8") as file, harfile.HarFile.open(file) as archive:
         for line in lines:
             archive.add_entry(**_entry(harfile, Shown(line)))
     for line, read in zip(lines, read_har(path), strict=True):
         assert read.to_json() == Exchange.from_json(line).to_json()
+        assert read.sent.body == Shown(line).sent
+    assert path.stat().st_size < len(PADDED) / 100
+
+
+def test_a_large_request_is_written_down_small_and_whole():
+    exchange = made.exchange(PADDED, 413, b"{}")
+    line = exchange.to_json()
+    check("exchange", line, "the line")
+    assert len(json.dumps(line)) < len(PADDED) / 100
+    assert Exchange.from_json(line).sent == exchange.sent
+    assert (line["request"]["encoding"], line["request"]["length"]) == ("zlib+base64", len(PADDED))
+    for size, encoding in ((PACKED_BYTES - 1, "utf-8"), (PACKED_BYTES, "zlib+base64")):
+        assert made.exchange(b"x" * size, 413, b"{}").to_json()["request"]["encoding"] == encoding
+
+
+@pytest.mark.parametrize("body", ["bm8gemxpYg==", "%", "eJw="])
+def test_a_body_that_is_not_what_it_says_is_refused(tmp_path, body):
+    line = made.whole().to_json()
+    line["request"] |= {"body": body, "encoding": "zlib+base64"}
+    path = tmp_path / "exchanges.jsonl"
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    with pytest.raises(TrafficError, match="not a recorded exchange"):
+        gather([path], tmp_path / "out")
 
 
 @pytest.mark.parametrize(
