@@ -237,8 +237,8 @@ def cached_tokens_in_both_forms(case: Case, promise: Promise) -> Iterator[Violat
         )
         return
     # Both were sent when the prompt had been seen before: all but the first reply in one piece are warm.
-    warm = [c for c in wholes[1:] if c]
-    if warm and len(warm) == len(wholes) - 1 and not any(streams):
+    warm = wholes[1:]
+    if warm and all(warm) and not any(streams):
         yield Violation("cached_tokens stays 0 in one form of the reply only", shortened(wholes), shortened(streams))
 
 
