@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import httpx
 import pytest
 
 from reference_impl.cli import main
-
-COMMAND = [sys.executable, "-m", "reference_impl", "--model-path", "tiny-random"]
-
-
-@contextmanager
-def started(*options: str, **environment: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The base URL that the first line of output names, and the process."""
-    env = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
-    with subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, text=True, env=env) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            found = re.fullmatch(r"listening (http://127\.0\.0\.1:\d+/(?:api/)?v1)\n", line)
-            assert found, line
-            yield found[1], process
-        finally:
-            process.terminate()
-            process.wait(30)
+from tests.reference.process import started
 
 
 @pytest.mark.parametrize(("dialect", "model"), [("ark", "reference/tiny-random"), ("serenity-edge", "tiny-random")])
