@@ -20,7 +20,7 @@ from conformance.gate import Policy, judge_gate
 from conformance.plan import Plan, make_plan
 from conformance.plugin import BUDGET, PROBLEMS, make_session
 from conformance.preflight import Preflight, preflight
-from conformance.proof.signatures import nearest
+from conformance.proof.signatures import nearest, proving
 from conformance.record import Ending, build, is_unprovokable
 from conformance.results import Judged, judge_folder, requirement_rows
 from conformance.session import run_probes
@@ -118,6 +118,8 @@ def conclude(
         ending = replace(ending, stopped=spent.stopped)
     wanted = scope(settings, profile, plan, judged)
     rows = requirement_rows(judged, profile, settings, waived_ids(terms.waivers, wanted, day), wanted)
+    faults = proving(profile)
+    rows = [{**row, "proven_by": faults.get(row["id"], [])} for row in rows]
     waivers = [waiver.to_json() for waiver in terms.waivers]
     record = build(settings, profile, judged, rows, spent, started, now(), wall_s, ending, waivers)
     gate = judge_gate(

@@ -24,7 +24,10 @@ from reports.text_safety import for_terminal
 VERDICTS = ("fail", "warn", "error", "inconclusive", "not_exercised", "waived", "pass", "not_applicable")
 RESULTS, EXCHANGES, CASES = "results.json", "exchanges.jsonl", "cases.jsonl"
 
-_ABSENT = {"basis": "", "where": "", "because": "", "judge": "", "scored": True, "why": "", "behaviour": None}
+_ABSENT = {
+    "basis": "", "where": "", "because": "", "judge": "", "scored": True, "why": "", "behaviour": None,
+    "proven_by": None,
+}  # fmt: skip
 
 _SCHEMAS = Path(__file__).parent / "schemas"
 

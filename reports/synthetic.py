@@ -275,6 +275,7 @@ def _row(rng: random.Random, number: int, failures: int, exchanges: int, hostile
         "verdict": verdict,
         "why": attack or {"not_exercised": "The condition cannot be caused by a client.",
                           "inconclusive": "The model would not call a tool in 6 attempts."}.get(verdict, ""),
+        "proven_by": [attack or f"breaks-{what.replace(' ', '-')}"] if number % 13 else [],
         "observations": {"kept": 0 if verdict == "not_exercised" else rng.randrange(1, 60),
                          "violated": rng.randrange(1, 5) if broken else 0, "undecided": 0},
         "violations": [_violation(rng, number, exchanges, attack)] if broken else [],

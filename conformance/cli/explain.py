@@ -78,7 +78,7 @@ def _asked(requirement: str, profile: Profile) -> list[str]:
 
 def _proven(requirement: str, profiles: list[Profile]) -> list[str]:
     """Which faults of the bundled reference turn it red."""
-    faults = dict.fromkeys(fault for profile in profiles for fault in proving(requirement, profile.name))
+    faults = dict.fromkeys(fault for profile in profiles for fault in proving(profile).get(requirement, ()))
     return [f"proven by {', '.join(list(faults)[:SHOWN])}"] if faults else []
 
 

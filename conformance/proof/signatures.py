@@ -13,6 +13,7 @@ from typing import Any
 
 from conformance.proof.faults import Fault
 from conformance.proof.prove import Proof
+from spec.model import Profile
 
 FILE = Path(__file__).parent / "signatures.json"
 NEAR = 0.35  # below this agreement nothing is named
@@ -67,13 +68,21 @@ def load() -> dict[str, dict[str, Any]]:
     return known
 
 
-def proving(requirement: str, profile: str) -> list[str]:
-    """The ids of the faults that were seen to turn a requirement red, as they should."""
-    return [
-        fault
-        for fault, entry in load().items()
-        if requirement in entry["named"].get(profile, ()) and requirement in entry["red"].get(profile, {})
-    ]
+def proving(profile: Profile) -> dict[str, list[str]]:
+    """Requirement → ids of the faults that were seen to turn it red, as they should, for a vendor of the profile.
+
+    For a document of one's own it is what they showed for any vendor: the checks are the same.
+    """
+    known = load()
+    vendors = {vendor for entry in known.values() for vendor in entry["named"]}
+    vendors = vendors & set(profile.vendors) or vendors
+    found: dict[str, dict[str, None]] = {}
+    for fault, entry in known.items():
+        for vendor in vendors & set(entry["named"]):
+            for name in entry["named"][vendor]:
+                if name in entry["red"].get(vendor, {}):
+                    found.setdefault(name, {})[fault] = None
+    return {name: list(faults) for name, faults in found.items()}
 
 
 def nearest(profile: str, rows: Sequence[Mapping[str, Any]]) -> list[Likeness]:

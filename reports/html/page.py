@@ -37,6 +37,14 @@ class Topic(NamedTuple):
     items: list[RequirementView]
 
 
+class Proven(NamedTuple):
+    """How many checks of this run were seen to fail, by how many planted faults, and those that were not."""
+
+    checks: int
+    faults: int
+    others: list[dict[str, Any]]
+
+
 class Unjudged(NamedTuple):
     """Promises that one kind of reason left undecided."""
 
@@ -79,6 +87,7 @@ def render(run: Run, *, split: bool = False) -> str:
         worst=_WORST,
         untested=_untested(run),
         topics=_topics(run, found, kept),
+        proven=_proven(run),
         replay=f"conformance replay {run.directory.resolve().name}",
         histograms=[charts.histogram(series) for series in measurements.series()],
         latency=latency,
@@ -152,6 +161,15 @@ def _untested(run: Run) -> list[Unjudged]:
         Unjudged(verdict, f"{VERDICT_WORDS[verdict][0]}: {VERDICT_WORDS[verdict][1]}", rows)
         for verdict, rows in groups.items()
     ]
+
+
+def _proven(run: Run) -> Proven | None:
+    """None where the record says nothing about it, as those of other suites and of earlier versions do not."""
+    known = [row for row in run.requirements if row["proven_by"] is not None]
+    if not known:
+        return None
+    others = [row for row in known if not row["proven_by"]]
+    return Proven(len(known) - len(others), len({fault for row in known for fault in row["proven_by"]}), others)
 
 
 def _day_and_time(instant: str) -> str:

@@ -20,7 +20,7 @@ from conformance.proof.prove import (
     consequences,
     without_fault,
 )
-from conformance.proof.signatures import load, nearest
+from conformance.proof.signatures import load, nearest, proving
 from conformance.settings import Settings
 from conformance.target import Target
 
@@ -115,6 +115,16 @@ def test_the_cheapest_probes_that_see_everything_are_chosen():
     ]
     assert cheapest_cover(["a"], probes) == ("cheap",)
     assert cheapest_cover(["a", "b"], probes) == ("cheap", "wide")
+
+
+def test_a_requirement_is_proven_for_a_vendor_for_several_and_for_a_document_of_one_s_own():
+    ark, edge, both = (proving(spec.load_profile(name)) for name in (*VENDORS, "portable"))
+    assert set(ark["stream.ends-with-done"]) <= set(both["stream.ends-with-done"])
+    assert "request.ark_stateful.type" in ark
+    assert "request.ark_stateful.type" not in edge
+    assert set(both) == set(ark) | set(edge)
+    own = replace(spec.load_profile("ark"), name="own", vendors=("own",))
+    assert set(proving(own)) == set(both)
 
 
 def rows(red):

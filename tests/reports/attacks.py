@@ -13,7 +13,7 @@ def attacked_run(directory, text):
     results |= {"reason": text, "notes": [text], "command": text, "waivers": []}
     results["target"] |= {"base_url": text, "model": text, "models": {"vision": text}}
     for row in results["requirements"]:
-        row |= {"title": text, "where": text, "because": text, "why": text}
+        row |= {"title": text, "where": text, "because": text, "why": text, "proven_by": [text] * 9}
         for violation in row["violations"]:
             violation |= {
                 "message": text, "expected": "unlike 1234567890", "observed": text, "curl": text,

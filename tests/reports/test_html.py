@@ -128,6 +128,30 @@ def test_a_failure_shows_sentence_place_level_difference_request_answer_timeline
         assert "the offending one is event 3" in row
 
 
+def test_it_says_which_checks_were_seen_to_fail_under_which_faults(rendered):
+    run = reports.load_run(rendered["three"])
+    text = (rendered["three"] / "report.html").read_text()
+    section = text[text.index('id="proof"') : text.index('id="speed"')]
+    proven = [row for row in run.requirements if row["proven_by"]]
+    assert f"<b>{len(proven)}</b> of the {len(run.requirements)} checks" in section
+    assert "under 4 faults" in section
+    others = [row["id"] for row in run.requirements if not row["proven_by"]]
+    assert others
+    assert all(f'href="#{id_}"' in section for id_ in others)
+    assert text.count("Seen to fail under") == len(proven)
+    assert "1 planted fault: <code>breaks-ends-with-one-terminator</code>" in text
+
+
+def test_a_record_that_does_not_know_how_checks_were_proven_says_nothing_about_it(runs, tmp_path):
+    results = json.loads((runs["three"] / "results.json").read_text())
+    for row in results["requirements"]:
+        del row["proven_by"]
+    reports.write_results(tmp_path, results)
+    text = render(reports.load_run(tmp_path))
+    assert 'id="proof"' not in text
+    assert "Seen to fail under" not in text
+
+
 def test_packed_evidence_opens_and_is_what_was_recorded(rendered):
     page = Page((rendered["three"] / "report.html").read_text())
     texts = page.inside["script"]
