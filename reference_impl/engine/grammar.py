@@ -140,7 +140,8 @@ def grammar_for_calls(
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    """The text as a literal; U+007F, which JSON leaves as it is, must be escaped in Lark."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _literal(token: str, markup: Markup) -> str:

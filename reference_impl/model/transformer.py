@@ -110,9 +110,9 @@ def rotary_frequencies(config: ModelConfig) -> Tensor:
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotate the pairs (i, i + hd/2) of ``x`` [B,n,T,hd] by the angles of ``cos``, ``sin`` [B,1,T,hd/2]."""
+    """Rotate the pairs (i, i + hd/2) of ``x`` [B,n,T,hd] by the angles of ``cos``, ``sin`` [B,1,T,hd]."""
     a, b = x.chunk(2, dim=-1)
-    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+    return x * cos + torch.cat((-b, a), dim=-1) * sin
 
 
 def causal_attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -219,8 +219,9 @@ class Transformer(nn.Module):
         if config.tied_embeddings:
             self.lm_head.weight = self.embed_tokens.weight
         angles = torch.outer(torch.arange(config.max_positions, dtype=torch.float32), rotary_frequencies(config))
+        angles = torch.cat((angles, angles), dim=-1)  # both numbers of a pair turn by the same angle
         # Angles stay in float32 whatever the weights' type: bfloat16 cannot tell far positions apart.
-        self.register_buffer("cos", angles.cos(), persistent=False)  # [max_positions, hd/2]
+        self.register_buffer("cos", angles.cos(), persistent=False)  # [max_positions, hd]
         self.register_buffer("sin", angles.sin(), persistent=False)
 
     def embed(self, ids: Tensor) -> Tensor:
@@ -229,7 +230,7 @@ class Transformer(nn.Module):
 
     def forward(self, x: Tensor, positions: Tensor, attention: Attention) -> Tensor:
         """Embeddings [B,T,D] at ``positions`` Long[B,T] -> hidden states [B,T,D] after the final norm."""
-        cos = self.cos[positions].unsqueeze(1).to(x.dtype)  # [B,1,T,hd/2]
+        cos = self.cos[positions].unsqueeze(1).to(x.dtype)  # [B,1,T,hd]
         sin = self.sin[positions].unsqueeze(1).to(x.dtype)
         for block in self.layers:
             x = block(x, cos, sin, attention)

@@ -280,3 +280,8 @@ def test_markup_spelled_out_where_it_is_no_token():
         grammar_for_calls(TOOLS, required=False, markup=spelled)
     with pytest.raises(ValueError, match="no tool"):
         grammar_for_calls([], required=True)
+
+
+def test_a_name_may_hold_any_character():
+    for code in (*range(0xA1), 0x2028, 0xFEFF, 0xFFFD, 0x10FFFF):
+        assert grammar_for_calls([CallableTool("a" + chr(code))], required=True)
