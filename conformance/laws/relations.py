@@ -62,10 +62,10 @@ def steady_outcome(control: Sequence[Exchange]) -> tuple[str, str, Any, tuple[tu
     """The outcome that the same request had each time it was sent; undecided where it had several."""
     if len(control) < 2:
         raise Undecided("the control was not sent often enough to know whether the endpoint is deterministic")
-    outcomes = [outcome_of(x) for x in control]
-    if any(outcome != outcomes[0] for outcome in outcomes):
+    first, *others = (outcome_of(x) for x in control)
+    if any(other != first for other in others):
         raise Undecided("the endpoint did not answer the same request the same way twice")
-    return outcomes[0]
+    return first
 
 
 def steady_text(control: Sequence[Exchange]) -> str:
@@ -77,8 +77,9 @@ def refused(x: Exchange) -> Violation | None:
     """What to say where a request that the document allows was not answered with status 200."""
     if x.status == 200:
         return None
-    body = x.received.body[:300].decode("utf-8", "replace") if x.received else ""
-    return Violation("a request that the document allows is refused", "status 200", f"{x.status} {body}", (x.id,))
+    body = x.received.body.decode("utf-8", "replace") if x.received else ""
+    words = "a request that the document allows is refused"
+    return Violation(words, "status 200", f"{x.status} {body[:300]}", (x.id,))
 
 
 @case_law("", kind="accepted")
@@ -95,7 +96,7 @@ def accepted(case: Case, promise: Promise) -> Iterator[Violation]:
 @case_law("", kind="same-prompt")
 def same_prompt(case: Case, promise: Promise) -> Iterator[Violation]:
     """A change that means nothing to the model leaves status, kind of reply and prompt_tokens as they were."""
-    (plain,), changed = case.all("plain")[:1], case.all("changed")
+    plain, changed = case.one("plain"), case.all("changed")
     settled((plain, *changed))
     if plain.status != 200:
         raise Undecided(f"the request without the change was answered {plain.status}")

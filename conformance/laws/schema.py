@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 import jsonschema_rs
 
 from conformance.laws.registry import Violation
+from conformance.laws.relations import shortened
 from conformance.wire.exchange import Exchange
 from conformance.wire.strict_json import parse
 from spec.model import Constraint, Items, Member, Part, Profile, Step, When
@@ -53,9 +55,8 @@ def _instances(exchange: Exchange, profile: Profile) -> tuple[Part | None, Seque
 
 
 def _chunks(exchange: Exchange) -> list[Any]:
-    """The JSON values of a stream's data events, objects or not, without error events."""
-    events = (event for event in exchange.stream.events if event.data and not event.is_done)
-    values = (parse(event.data.encode()) for event in events if event.data)
+    """The JSON values of a stream's data events, objects or not, without error events; the terminator is no JSON."""
+    values = (parse(event.data.encode()) for event in exchange.stream.events if event.data)
     return [v.value for v in values if v.ok and not (isinstance(v.value, dict) and "error" in v.value)]
 
 
@@ -98,31 +99,17 @@ def _check(constraint: Constraint, place: str, value: Any, part: Part, position:
         return Violation(f"{where} lacks {constraint.value!r}", f"member {constraint.value!r}", _short(value))
     if value is _NO_JSON:
         return Violation(f"{where} is not JSON", f"{constraint.keyword} {_short(constraint.value)}", "no JSON")
-    if _validator(constraint.keyword, repr(constraint.value), _Holder(constraint.value)).is_valid(value):
+    if _validator(constraint.keyword, json.dumps(constraint.value)).is_valid(value):
         return None
     return Violation(
         f"{where} breaks {constraint.keyword}", f"{constraint.keyword} {_short(constraint.value)}", _short(value)
     )
 
 
-class _Holder:
-    """Carries an unhashable schema value past the cache, which compares by its repr."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Holder)
-
-
 @lru_cache(maxsize=4096)
-def _validator(keyword: str, _: str, holder: _Holder) -> Any:
-    return jsonschema_rs.validator_for({keyword: holder.value})
+def _validator(keyword: str, value: str) -> Any:
+    return jsonschema_rs.validator_for({keyword: json.loads(value)})
 
 
-def _short(value: Any, size: int = 300) -> str:
-    text = repr(value)
-    return text if len(text) <= size else text[: size - 1] + "…"
+def _short(value: Any) -> str:
+    return shortened(value, 300)

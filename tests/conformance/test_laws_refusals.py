@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from conformance.laws.refusals import error_of, is_refusal, statuses_of
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, promise
+from conformance.laws.registry import Undecided
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, promise
 from tests.conformance.made import exchange, refused, streamed, whole
 
 ID = "request.temperature.maximum"
@@ -34,7 +35,7 @@ def test_an_accepted_defect_is_named() -> None:
     assert "accepted" in judged(streamed([]))
 
 
-@pytest.mark.parametrize("status", [500, 501, 302, 204])
+@pytest.mark.parametrize("status", [500, 501, 302, 204, 199])
 def test_a_status_that_is_neither(status: int) -> None:
     assert f"answered with {status}" in judged(refused(status))
 
@@ -50,8 +51,16 @@ def test_silence_decides_nothing() -> None:
     assert judged(refused(400), unanswered("timeout")) == UNDECIDED
 
 
-def test_a_refused_control_decides_nothing() -> None:
-    assert judged(refused(400), refused(400)) == UNDECIDED
+@pytest.mark.parametrize("status", [199, 201, 400])
+def test_a_control_that_was_not_accepted_decides_nothing(status: int) -> None:
+    assert judged(refused(400), refused(status)) == UNDECIDED
+
+
+def test_why_nothing_is_decided() -> None:
+    with pytest.raises(Undecided, match="got no answer: reset"):
+        case_found("refused", ID, BROKEN, control=whole(), defect=unanswered())
+    with pytest.raises(Undecided, match="got no answer: cut by a proxy"):
+        case_found("refused", ID, BROKEN, control=whole(), defect=replace(unanswered(), problem="cut by a proxy"))
 
 
 def test_the_promise_may_name_the_status() -> None:
@@ -69,8 +78,9 @@ def test_the_promise_may_name_code_and_param() -> None:
 
 
 def test_every_defect_counts() -> None:
-    found = case_verdict("refused", ID, BROKEN, control=whole(), defect=[refused(400), whole()])
-    assert "accepted" in found
+    for first in (refused(400), refused(500)):
+        found = case_verdict("refused", ID, BROKEN, control=whole(), defect=[first, whole()])
+        assert "accepted" in found
 
 
 def test_the_violation_points_at_the_defect_alone() -> None:
@@ -111,6 +121,12 @@ def test_a_value_on_the_limit(asked: Any, verdict: str) -> None:
     assert case_verdict("within", ID, {"met": "temperature is 2"}, asked=asked) == verdict
 
 
+def test_every_value_on_the_limit_counts_and_the_refusal_is_quoted() -> None:
+    (found,) = case_found("within", ID, asked=[whole(), refused(400, {"message": "too hot"})])
+    assert found.observed == "HTTP 400 'too hot'"
+    assert case_verdict("within", ID, asked=refused(199)) == "a value stands on its limit, and the request was refused"
+
+
 CLIENT = "errors.client-mistakes-are-not-5xx"
 INVALID = "errors.invalid-parameter-is-400"
 PARAM = "errors.param-names-the-parameter"
@@ -139,11 +155,13 @@ def test_invalid_parameters_have_one_status() -> None:
     assert "another one" in error_law(INVALID, refused(422), statuses=[400])
     assert error_law(INVALID, refused(404), {"own_status": True}, statuses=[400]) == UNSEEN
     assert error_law(INVALID, whole(), statuses=[400]) == UNSEEN
-    assert error_law(INVALID, replace(refused(400), end="reset"), statuses=[400]) == UNSEEN
-    refused_control = case_verdict(
-        "refused", INVALID, BROKEN, control=refused(), defect=refused(422), params={"statuses": [400]}
-    )
-    assert refused_control == UNSEEN
+    for end in ("reset", "budget"):
+        assert error_law(INVALID, replace(refused(400), end=end), statuses=[400]) == UNSEEN
+    for control in (refused(), refused(199)):
+        found = case_verdict(
+            "refused", INVALID, BROKEN, control=control, defect=refused(422), params={"statuses": [400]}
+        )
+        assert found == UNSEEN
 
 
 @pytest.mark.parametrize("param", ["stop", "stop[0]", "stop.0", "body.stop", "/stop/0"])

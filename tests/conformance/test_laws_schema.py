@@ -1,11 +1,14 @@
 """Field-level promises, judged wherever an answer shows the field."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 import spec
 from conformance.judge import Judge
+from conformance.laws.schema import judge_schema, locate
+from spec.model import Items, Member, When
 from tests.conformance.made import call, chunk, completion, exchange, refused, streamed, whole
 
 
@@ -83,6 +86,75 @@ def test_errors_are_judged_under_documented_statuses(judge, status, error, requi
     assert outcome(judge, refused(status, error), requirement) == expected
 
 
+def names(subject, profile):
+    return judge_schema(subject, profile, lambda requirement, *_: requirement)
+
+
+@pytest.mark.parametrize(
+    ("subject", "part"),
+    [
+        (whole(), "response."),
+        (streamed([chunk({"content": "a"}), chunk({}, "stop")]), "chunk."),
+        (refused(400), "error."),
+        (refused(500), "error."),
+    ],
+)
+def test_only_the_part_that_came_is_judged(subject, part):
+    for profile in map(spec.load_profile, ("ark", "serenity-edge")):
+        found = names(subject, profile)
+        assert found
+        assert all(requirement.startswith(part) for requirement in found)
+
+
+def test_what_is_not_promised_is_not_judged():
+    profile = spec.load_profile("ark")
+    fewer = {key: value for key, value in profile.promises.items() if key != "response.id.required"}
+    assert "response.id.required" in names(whole(), profile)
+    assert names(whole(), replace(profile, promises=fewer)) == [
+        one for one in names(whole(), profile) if one != "response.id.required"
+    ]
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        whole(end="timeout"),
+        replace(whole(), received=None, end="reset"),
+        replace(whole(), sent=replace(whole().sent, url="http://127.0.0.1:9/v1/models")),
+        exchange({}, 199, b"{}"),
+        refused(399),
+        streamed([]),
+    ],
+)
+def test_what_is_no_whole_answer_of_chat_is_not_judged(subject):
+    assert names(subject, spec.load_profile("ark")) == []
+
+
+def test_places_in_words():
+    body = {"choices": [{"kind": "a", "text": 1}, {"kind": "b", "text": 2}, {"kind": "c", "text": 3}, 5]}
+    path = (Member("choices"), Items(), When("kind", "b"), Member("text"))
+    assert list(locate(body, path)) == [("choices[1].text", 2)]
+    assert list(locate(body, ())) == [("", body)]
+    assert list(locate([{"kind": "b"}], path)) == []
+
+
+def messages(judge, subject, requirement):
+    return [f.violation.message for f in judge.exchange(subject) if f.requirement == requirement and f.violation]
+
+
+def test_the_place_at_fault_is_named(judge):
+    assert messages(judge, whole(body={}), "response.id.required") == ["the body lacks 'id'"]
+    bodiless = exchange({"model": "m"}, 200, b"hello")
+    assert messages(judge, bodiless, "response.id.required") == ["the body is not JSON"]
+    assert messages(judge, exchange({"model": "m"}, 200, b"[1]"), "response.id.required") == [
+        "the body is not an object"
+    ]
+    nameless = streamed([chunk({}), {"choices": []}])
+    assert messages(judge, nameless, "chunk.id.required") == ["the chunk in chunk 2 lacks 'id'"]
+    wrong = whole(body={**completion(), "choices": [{"index": 0}]})
+    assert messages(judge, wrong, "response.choices.message.required") == ["choices[0] lacks 'message'"]
+
+
 def test_a_shape_that_the_document_leaves_open_is_not_judged():
     judge = Judge(spec.load_profile("ark"))
     body = completion(None, "tool_calls", tool_calls=[{"id": "call_1", "type": "custom", "custom": {"input": "x"}}])
@@ -90,4 +162,5 @@ def test_a_shape_that_the_document_leaves_open_is_not_judged():
     custom = {"tools": [{"type": "custom", "custom": {"name": "x"}}]}
     assert outcome(judge, whole(body=body), name) == "violated"
     assert outcome(judge, whole(custom, body), name) is None
+    assert outcome(judge, whole(custom, body), "response.usage.total_tokens.type") == "kept"
     assert json.loads(whole(custom, body).sent.body)["tools"][0]["type"] == "custom"
