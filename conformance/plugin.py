@@ -100,7 +100,7 @@ def _has(needs: str, settings: Settings) -> bool:
 
 
 def _in_shard(item: pytest.Item, shard: tuple[int, int]) -> bool:
-    """Shards are cut by file: probes of one file share the requests they compare with."""
+    """Shards are cut by the names of the probe files, which are the same on every machine."""
     index, count = shard
     digest = hashlib.sha256(item.path.name.encode()).digest()
     return int.from_bytes(digest[:4]) % count == index - 1

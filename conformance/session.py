@@ -52,7 +52,8 @@ def arguments(settings: Settings, collect_only: bool = False) -> list[str]:
         "no:unraisableexception",
         "-p",
         "no:threadexception",
-        *(("-p", "xdist.plugin", "-n", str(settings.workers), "--dist", "loadfile") if parallel else ()),
+        # Every probe sends its own controls, so that whoever is idle may take any other's next one.
+        *(("-p", "xdist.plugin", "-n", str(settings.workers), "--dist", "worksteal") if parallel else ()),
         *(("--collect-only",) if collect_only else ()),
     ]
 
