@@ -10,7 +10,7 @@ from conformance.laws.conditions import chat, completed, in_one_piece, readable
 from conformance.laws.limits import CUT_SHORT, limit_of
 from conformance.laws.registry import Undecided, Violation, case_law, law
 from conformance.laws.relations import reply_in, settled, shortened, steady_outcome
-from conformance.laws.stop import STOPPED, first_match
+from conformance.laws.stop import STOPPED, matched, matches
 from conformance.laws.texts import objects
 from conformance.reply import Choice, Reply, reply_of
 from conformance.wire.exchange import Exchange
@@ -97,12 +97,12 @@ def length_has_output(x: Exchange, promise: Promise) -> Iterator[Violation]:
                 yield Violation("the reason is length, and there is no output", "some output", f"{generated} tokens")
 
 
-@case_law("finish.stop-on-stop-string", kind=STOPPED, applies=lambda case: first_match(case) is not None)
+@case_law("finish.stop-on-stop-string", kind=STOPPED, applies=matched)
 def stop_on_stop_string(case: Case, promise: Promise) -> Iterator[Violation]:
     """Where the control's text contains a stop string, the stopped reply has the reason stop."""
     settled(case.exchanges)
     steady_outcome(case.all("control"))
-    for x in case.all("stopped"):
+    for x in (x for x, ends in matches(case) if ends):
         reason = reply_in(x).first.finish_reason
         if reason != "stop":
             yield Violation(

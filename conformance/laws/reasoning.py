@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from conformance.cases import Case
@@ -16,6 +16,7 @@ from conformance.wire.exchange import Exchange
 from spec.model import Promise
 
 ON = ("medium", "high", "xhigh", "max")  # in every document; a promise's `efforts` may add more
+NOW_AND_THEN = "thinking now and then"
 MARKUP = (
     "<think>", "</think>", "<thinking>", "</thinking>", "<|think|>", "<reasoning>", "</reasoning>", "[THINK]",
     "[/THINK]", "<|channel|>analysis", "◁think▷",
@@ -154,8 +155,9 @@ def no_markup_in_content(x: Exchange, promise: Promise) -> Iterator[Violation]:
 
 def _all_spent_thinking(x: Exchange) -> bool:
     """Cut by the limit, with every generated token counted as thinking (a count of one choice only)."""
-    reply = reply_of(x)
-    if not chat(x) or reply is None or len(reply.choices) != 1 or not was_cut(reply.first):
+    reply = reply_of(x) if chat(x) else None
+    choices = choices_of(x)
+    if reply is None or len(choices) != 1 or not was_cut(choices[0]):
         return False
     return bool(reply.reasoning_tokens) and reply.reasoning_tokens == reply.completion_tokens
 
@@ -163,9 +165,9 @@ def _all_spent_thinking(x: Exchange) -> bool:
 @law("reasoning.cut-thinking-stays-reasoning", applies=_all_spent_thinking)
 def cut_thinking_stays_reasoning(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """A reply whose tokens were all spent thinking when the limit cut it has no `content`."""
-    content = choices_of(x)[0].content.strip()
-    if content:
-        yield Violation("thinking that was cut short stands in content", "no content", shortened(content))
+    (choice,) = choices_of(x)
+    if choice.content.strip():
+        yield Violation("thinking that was cut short stands in content", "no content", shortened(choice.content))
 
 
 @case_law("reasoning.cut-thinking-stays-reasoning", kind="thinking-cut")
@@ -209,10 +211,14 @@ def object_form_equals_field(case: Case, promise: Promise) -> Iterator[Violation
     if before != after:
         yield Violation("the forms differ in prompt_tokens", str(before), str(after))
         return
-    seen = [{thought(x) for x in role} for role in (fields, objects)]
-    if seen[0] == seen[1] and len(seen[0]) == 1:
+    here, there = _thinking(fields), _thinking(objects)
+    if here == there != NOW_AND_THEN:
         return
-    if min(len(fields), len(objects)) < 3 or any(len(one) != 1 for one in seen):
+    if min(len(fields), len(objects)) < 3 or NOW_AND_THEN in (here, there):
         raise Undecided("the model does not decide alike on the same request whether to think")
-    words = [f"thinking {'on' if True in one else 'off'}" for one in seen]
-    yield Violation("one form switches thinking on and the other does not", words[0], words[1])
+    yield Violation("one form switches thinking on and the other does not", here, there)
+
+
+def _thinking(exchanges: Sequence[Exchange]) -> str:
+    shown = [thought(x) for x in exchanges]
+    return "thinking on" if all(shown) else NOW_AND_THEN if any(shown) else "thinking off"

@@ -39,15 +39,20 @@ def ends_at(text: str, stops: Sequence[str]) -> dict[int, str]:
     return dict((starts_first, complete_first))
 
 
-def first_match(case: Case) -> dict[int, str] | None:
-    """Where the control's text may be cut, or None where no stop string stands in it or it cannot be read."""
+def matches(case: Case) -> list[tuple[Exchange, dict[int, str]]]:
+    """Each stopped exchange with where it may cut the control's text; none where the control cannot be read."""
     control = reply_of(case.all("control")[0])
-    stopped = case.all("stopped")
-    return (ends_at(control.first.content, stops_of(stopped[0])) or None) if control else None
+    return [(x, ends_at(control.first.content, stops_of(x))) for x in case.all("stopped")] if control else []
 
 
-def _matched(case: Case) -> bool:
-    return first_match(case) is not None
+def matched(case: Case) -> bool:
+    """A stop string of the case stands in the control's text."""
+    return any(ends for _, ends in matches(case))
+
+
+def _unmatched(case: Case) -> bool:
+    found = matches(case)
+    return not found or any(not ends for _, ends in found)
 
 
 @law("stop.absent-from-output", applies=lambda x: readable(x) and bool(stops_of(x)))
@@ -62,23 +67,21 @@ def absent_from_output(x: Exchange, promise: Promise) -> Iterator[Violation]:
                 return
 
 
-@case_law("stop.cut-at-first-match", kind=STOPPED, applies=_matched)
+@case_law("stop.cut-at-first-match", kind=STOPPED, applies=matched)
 def cut_at_first_match(case: Case, promise: Promise) -> Iterator[Violation]:
     """The text is the control's text up to the first match, without it."""
     settled(case.exchanges)
     text = steady_text(case.all("control"))
-    for x in case.all("stopped"):
-        allowed = [text[:at] for at in ends_at(text, stops_of(x))]
-        yield from _cut_elsewhere(x, allowed)
+    for x, ends in matches(case):
+        yield from _cut_elsewhere(x, [text[:at] for at in ends])
 
 
-@case_law("stop.ends-generation", kind=STOPPED, applies=_matched)
+@case_law("stop.ends-generation", kind=STOPPED, applies=matched)
 def ends_generation(case: Case, promise: Promise) -> Iterator[Violation]:
     """The text ends at the first match, with the stop string only where the promise leaves that open."""
     settled(case.exchanges)
     text = steady_text(case.all("control"))
-    for x in case.all("stopped"):
-        ends = ends_at(text, stops_of(x))
+    for x, ends in matches(case):
         allowed = [text[:at] for at in ends]
         if promise.params.get("may_include"):
             allowed += [text[: at + len(stop)] for at, stop in ends.items()]
@@ -87,7 +90,7 @@ def ends_generation(case: Case, promise: Promise) -> Iterator[Violation]:
 
 def _cut_elsewhere(x: Exchange, allowed: list[str]) -> Iterator[Violation]:
     observed = reply_in(x).first.content
-    if observed not in allowed:
+    if allowed and observed not in allowed:
         yield Violation(
             f"with stop {shortened(x.asks('stop'), 60)} the text does not end where it should",
             f"…{allowed[0][-60:]!r}",
@@ -96,12 +99,12 @@ def _cut_elsewhere(x: Exchange, allowed: list[str]) -> Iterator[Violation]:
         )
 
 
-@case_law("stop.unmatched-changes-nothing", kind=STOPPED, applies=lambda case: not _matched(case))
+@case_law("stop.unmatched-changes-nothing", kind=STOPPED, applies=_unmatched)
 def unmatched_changes_nothing(case: Case, promise: Promise) -> Iterator[Violation]:
     """Where no stop string stands in the control's text, the stopped reply is the control's."""
     settled(case.exchanges)
     text, _, finish, _ = steady_outcome(case.all("control"))
-    for x in case.all("stopped"):
+    for x in (x for x, ends in matches(case) if not ends):
         first = reply_in(x).first
         if (first.content, first.finish_reason) != (text, finish):
             yield Violation(

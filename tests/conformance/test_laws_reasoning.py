@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
 from tests.conformance.made import call, chunk, completion, refused, streamed, whole
 
 ON = {"reasoning_effort": "high"}
@@ -50,8 +51,12 @@ def test_off(name: str, asked: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 def test_two_efforts_that_differ_are_not_judged() -> None:
-    asked = {"reasoning_effort": "low", "reasoning": {"effort": "high"}}
-    assert verdict("reasoning.low-is-off", reply(asked, "Hm.", 3)) == UNSEEN
+    for field, nested in (("low", "high"), ("high", "low")):
+        asked = {"reasoning_effort": field, "reasoning": {"effort": nested}}
+        for name in ("reasoning.low-is-off", "reasoning.on-yields-reasoning"):
+            assert verdict(name, reply(asked, "Hm.", 3)) == UNSEEN
+    twice = {"reasoning_effort": "low", "reasoning": {"effort": "low"}}
+    assert verdict("reasoning.low-is-off", reply(twice)) == KEPT
 
 
 def test_reasoning_in_one_delta_is_text() -> None:
@@ -131,6 +136,20 @@ def test_cut_thinking_stays_reasoning() -> None:
     assert verdict(name, reply(ON, "First I", 8, "Os", "length")) == UNSEEN
     assert verdict(name, reply(ON, "First I", 9, "Oslo", "stop")) == UNSEEN
     assert verdict(name, reply(ON, None, 0, "", "length", generated=0)) == UNSEEN
+    assert verdict(name, reply(ON, None, 10, "First I", "length")) == UNSEEN
+    cut = reply(ON, None, 9, "First I", "length")
+    elsewhere = replace(cut, sent=replace(cut.sent, url="http://127.0.0.1:9/v1/other"))
+    assert verdict(name, elsewhere) == UNSEEN
+    assert verdict(name, refused(asked=ON)) == UNSEEN
+
+
+def test_the_tokens_of_several_choices_are_not_told_apart() -> None:
+    body = completion("First I", "length")
+    body["choices"] += [{**body["choices"][0], "index": 1}]
+    body["usage"] = {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 9}}
+    name = "reasoning.cut-thinking-stays-reasoning"
+    assert verdict(name, whole(ON, body)) == UNSEEN
+    assert verdict(name, whole(ON, {**body, "choices": []})) == UNSEEN
 
 
 def test_a_cut_reply_is_a_prefix() -> None:
@@ -156,6 +175,17 @@ def test_answer_is_content() -> None:
     assert verdict(name, reply(ON, "Hm.", 3, None, tool_calls=[call()])) == UNSEEN
     assert verdict(name, reply({**ON, "tool_choice": "required"}, "Hm.", 3, None)) == UNSEEN
     assert verdict(name, reply({})) == UNSEEN
+    for odd in ("eos", "unknown"):
+        assert verdict(name, reply(ON, "Hm.", 3, None, odd)) == UNSEEN
+    failed = streamed([chunk({"reasoning": "Hm"}, "stop"), {"error": {"message": "gone"}}], ON, ending=b"")
+    assert verdict(name, failed) == UNSEEN
+
+
+@pytest.mark.parametrize("odd", ["eos", "unknown", "length"])
+def test_only_a_choice_that_ended_by_itself_owes_an_answer(odd: str) -> None:
+    body = completion("Oslo.", reasoning="Hm.")
+    body["choices"] += [{**completion("", odd, reasoning="Hm.")["choices"][0], "index": 1}]
+    assert verdict("reasoning.answer-is-content", whole({**ON, "n": 2}, body)) == KEPT
 
 
 def test_both_forms_of_an_effort() -> None:
@@ -172,7 +202,17 @@ def test_both_forms_of_an_effort() -> None:
     assert found([thinking] * 3, [silent] * 2) == UNDECIDED
     assert "one form switches" in found([thinking] * 3, [silent] * 3)
     assert found([thinking] * 3, [silent, silent, reply(nested, "Ah.", 2)]) == UNDECIDED
+    assert found([silent, thinking], [thinking, silent]) == UNDECIDED
+    assert found([silent, thinking, silent], [thinking] * 3) == UNDECIDED
+    counted = reply(ON, None, 3)
+    for fields, objects, expected in (([counted] * 3, [silent] * 3, "on"), ([silent] * 3, [counted] * 3, "off")):
+        (violation,) = case_found("effort-forms", name, field=fields, object=objects)
+        assert violation.expected == f"thinking {expected}"
+        assert violation.observed == f"thinking {'off' if expected == 'on' else 'on'}"
     longer = completion("Oslo.")
     longer["usage"] = {"prompt_tokens": 6, "completion_tokens": 4, "total_tokens": 10}
     assert "prompt_tokens" in found([thinking], [whole(nested, longer)])
+    assert "prompt_tokens" in found([thinking, whole(ON, longer)], [whole(nested, longer), thinking])
+    (violation,) = case_found("effort-forms", name, field=[thinking, refused()], object=[refused(), thinking])
+    assert (violation.expected, violation.observed) == ("200", "400")
     assert found([refused(503)], [silent]) == UNDECIDED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.laws.stop import ends_at, stops_of
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, found, verdict
 from tests.conformance.made import chunk, completion, refused, streamed, whole
 
 TEXT = "one, two, three, four"
@@ -52,6 +52,32 @@ def test_overlapping_strings_may_be_met_in_either_order():
     assert "does not end" in case_verdict(KIND, CUT, control=CONTROL, stopped=stopped("one", ["e,", "ne, tw"]))
 
 
+def test_of_strings_that_end_together_the_longest_counts():
+    assert ends_at("xyab", ["ab", "yab"]) == {1: "yab"}
+
+
+def test_each_stopped_reply_is_judged_by_its_own_strings():
+    """Of two replies one has a stop string that occurs, the other has none."""
+    roles = {"control": CONTROL, "stopped": [stopped(TEXT, "five"), stopped("one, ", "two")]}
+    for order in (1, -1):
+        roles["stopped"] = roles["stopped"][::order]
+        assert [case_verdict(KIND, rule, **roles) for rule in (CUT, ENDS, UNMATCHED, REASON)] == [KEPT] * 4
+    roles["stopped"] = [stopped("one", "five", "length"), stopped("two", "two", "length")]
+    verdicts = [case_verdict(KIND, rule, **roles) for rule in (CUT, ENDS, UNMATCHED, REASON)]
+    assert all(one not in (KEPT, UNSEEN, UNDECIDED) and ";" not in one for one in verdicts)
+
+
+def test_the_end_of_a_long_text_is_shown():
+    text = "a long way " * 20 + "one, two"
+    control = [whole(body=completion(text))] * 2
+    (violation,) = case_found(KIND, CUT, control=control, stopped=stopped(text, ["e, two", ", "]))
+    assert (violation.expected[-4:], violation.observed[-5:]) == (" on'", " two'")
+    (violation,) = case_found(KIND, UNMATCHED, control=control, stopped=stopped(text + "!", ["x"]))
+    assert (violation.expected[-14:], violation.observed[-15:]) == (" two', 'stop')", " two!', 'stop')")
+    (violation,) = found("stop.absent-from-output", stopped(text, ["a long"]))
+    assert violation.observed.endswith("one, two'")
+
+
 def test_no_match_no_end():
     assert ends_at(TEXT, ["five"]) == {}
     assert ends_at("", ["a"]) == {}
@@ -65,7 +91,8 @@ def test_the_stop_strings_of_a_request(stop, expected):
 
 
 @pytest.mark.parametrize(
-    ("content", "finish", "kept"), [(TEXT, "stop", True), (TEXT[:-1], "stop", False), (TEXT, "length", False)]
+    ("content", "finish", "kept"),
+    [(TEXT, "stop", True), (TEXT[:-1], "stop", False), ("z", "stop", False), (TEXT, "length", False)],
 )
 def test_strings_that_do_not_occur(content, finish, kept):
     roles = {"control": CONTROL, "stopped": stopped(content, ["four!"], finish)}
@@ -110,7 +137,11 @@ def test_reasoning_stops_nothing():
     kind, rule = "stop-in-reasoning", "stop.ignores-reasoning"
     control = [thought("42"), thought("42")]
     assert case_verdict(kind, rule, control=control, stopped=thought("42", stop=["alpha"])) == KEPT
-    assert "changes the answer" in case_verdict(kind, rule, control=control, stopped=thought("", stop=["alpha"]))
+    for other in ("", "43"):
+        assert "changes the answer" in case_verdict(kind, rule, control=control, stopped=thought(other, stop=["alpha"]))
+    long = [thought("a long way " * 20 + "one")] * 2
+    (violation,) = case_found(kind, rule, control=long, stopped=thought("a long way " * 20 + "two", stop=["alpha"]))
+    assert (violation.expected[-14:], violation.observed[-14:]) == (" one', 'stop')", " two', 'stop')")
     assert case_verdict(kind, rule, control=control, stopped=thought("42", stop=["beta"])) == UNDECIDED
     assert (
         case_verdict(kind, rule, control=[thought("42"), thought("43")], stopped=thought("", stop=["alpha"]))
