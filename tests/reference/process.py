@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-COMMAND = [sys.executable, "-m", "reference_impl", "--model-path", "tiny-random"]
+COMMAND = [sys.executable, "-m", "reference_impl"]
+Running = tuple[str, subprocess.Popen[str]]
 
 
 @contextmanager
-def started(*options: str, **environment: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def started(*options: str, model: str = "tiny-random", **environment: str) -> Iterator[Running]:
     """The base URL that the first line of output names, and the process."""
     env = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
-    with subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, text=True, env=env) as process:
+    with subprocess.Popen(
+        [*COMMAND, "--model-path", model, *options], stdout=subprocess.PIPE, text=True, env=env
+    ) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()

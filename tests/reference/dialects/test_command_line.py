@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import signal
+from pathlib import Path
 
 import httpx
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from reference_impl.cli import main
+from reference_impl.model.checkpoint import load_model, randomise
+from reference_impl.model.transformer import ModelConfig, Transformer
 from tests.reference.process import started
+
+DIVISIBLE = {
+    "model_type": "qwen3",
+    "vocab_size": 1024,
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "max_position_embeddings": 2048,
+    "tie_word_embeddings": True,
+}
 
 
 @pytest.mark.parametrize(("dialect", "model"), [("ark", "reference/tiny-random"), ("serenity-edge", "tiny-random")])
@@ -32,6 +51,31 @@ def test_a_fault_is_planted_for_every_request() -> None:
         for _ in range(2):
             reply = httpx.post(f"{url}/chat/completions", json={**body, "stream": True}, timeout=30, trust_env=False)
             assert "[DONE]" not in reply.text
+
+
+@pytest.fixture
+def divisible_folder(tmp_path: Path) -> str:
+    """A checkpoint whose heads two processes can share."""
+    transformer = Transformer(ModelConfig.from_hf(DIVISIBLE))
+    randomise(transformer, torch.Generator().manual_seed(5))
+    (tmp_path / "config.json").write_text(json.dumps(DIVISIBLE))
+    weights = {f"model.{name}": value for name, value in transformer.state_dict().items() if "lm_head" not in name}
+    save_file(weights, tmp_path / "model.safetensors")
+    load_model("tiny-random").tokenizer.save(str(tmp_path / "tokenizer.json"))
+    return str(tmp_path)
+
+
+@pytest.mark.slow
+def test_two_processes_serve_one_model(divisible_folder: str) -> None:
+    texts = []
+    for options in ((), ("--tensor-parallel", "2")):
+        with started("--dialect", "serenity-edge", *options, model=divisible_folder) as (url, _):
+            served, *_ = httpx.get(f"{url}/models", timeout=30, trust_env=False).json()["data"]
+            messages = [{"role": "user", "content": "Hi"}]
+            body = {"model": served["id"], "messages": messages, "max_tokens": 12, "temperature": 0}
+            reply = httpx.post(f"{url}/chat/completions", json=body, timeout=60, trust_env=False)
+            texts.append(reply.json()["choices"][0]["message"]["content"])
+    assert texts[0] == texts[1] != ""
 
 
 @pytest.mark.parametrize(
