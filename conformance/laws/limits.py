@@ -78,7 +78,8 @@ def max_completion_tokens_wins(x: Exchange, promise: Promise) -> Iterator[Violat
         return
     reply = reply_of(x)
     assert reply is not None
-    count = reply.completion_tokens or 0
+    count = reply.completion_tokens
+    assert count is not None
     if count < min(limit, other) - 1:
         raise Undecided("the reply was shorter than either limit")
     if limit > other and reply.first.finish_reason == "length" and count <= other:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
 from tests.conformance.made import call, chunk, completion, exchange, refused, streamed, whole
 
 
@@ -100,6 +100,7 @@ LONG = [whole(body=completion("1, 2, 3, 4")), whole(body=completion("1, 2, 3, 4"
         (completion("1, 2", "eos"), "gives another reason", KEPT),
         (completion("1, 2, 3, 4", "stop"), UNDECIDED, KEPT),
         (completion("1, 2, 3, 4", "length"), UNDECIDED, KEPT),
+        (completion("1, 2", "unknown"), "gives another reason", KEPT),
         (completion("One", "length"), UNDECIDED, "begins differently"),
     ],
 )
@@ -112,6 +113,15 @@ def test_a_lower_limit(short, when_cut, extends):
 def test_one_reply_under_the_higher_limit_shows_a_cut():
     roles = {"long": LONG[0], "short": whole(body=completion("1, 2", "stop"))}
     assert "gives another reason" in case_verdict("cut-short", "finish.length-when-cut", **roles)
+
+
+def test_a_text_that_ended_by_itself_ends_there_under_a_higher_limit():
+    rule, text = "limits.longer-limit-extends", "a long way " * 20
+    roles = {"long": [whole(body=completion("1, 2", "length"))] * 2, "short": whole(body=completion("1, 2", "stop"))}
+    assert "goes on" in case_verdict("cut-short", rule, **roles)
+    roles = {"long": [whole(body=completion(text + "on"))] * 2, "short": whole(body=completion(text + "o"))}
+    (violation,) = case_found("cut-short", rule, **roles)
+    assert (violation.expected[-4:], violation.observed[-4:]) == ("y o'", " on'")
 
 
 def test_an_unsteady_endpoint_is_not_held_to_its_text():
@@ -189,7 +199,9 @@ def test_each_name_of_the_limit_has_a_law_of_its_own():
     assert verdict("limits.max-completion-tokens-bounds-output", both) == UNSEEN
     assert verdict("limits.max-completion-tokens-bounds-output", cut(9)) == UNSEEN
     assert verdict("limits.max-tokens-bounds-output", cut(None)) == UNSEEN
-    assert verdict("limits.max-tokens-bounds-output", cut(99, asked={"max_tokens": 1.5})) == UNSEEN
+    for odd in (1.5, 0, -1, True):
+        assert verdict("limits.max-tokens-bounds-output", cut(99, asked={"max_tokens": odd})) == UNSEEN
+    assert "more tokens" in verdict("limits.max-tokens-bounds-output", cut(2, asked={"max_tokens": 1}))
 
 
 def both(tokens, finish, max_tokens, synonym):
@@ -203,9 +215,12 @@ def both(tokens, finish, max_tokens, synonym):
         (both(24, "length", 24, 6), "more tokens"),
         (both(24, "length", 6, 24), KEPT),
         (both(6, "length", 6, 24), "max_tokens cut"),
+        (both(5, "length", 6, 24), "max_tokens cut"),
         (both(7, "length", 6, 24), KEPT),
         (both(6, "stop", 6, 24), KEPT),
-        (both(3, "stop", 6, 24), UNDECIDED),
+        (both(6, "content_filter", 6, 24), KEPT),
+        (both(5, "stop", 6, 24), KEPT),
+        (both(4, "stop", 6, 24), UNDECIDED),
         (both(6, "length", 6, 6), UNSEEN),
         (cut(6), UNSEEN),
     ],
@@ -220,4 +235,9 @@ def test_reasoning_counts():
     assert "reasoning alone" in verdict("limits.bound-includes-reasoning", whole(body=body))
     body["usage"]["completion_tokens_details"]["reasoning_tokens"] = 9
     assert verdict("limits.bound-includes-reasoning", whole(body=body)) == KEPT
+    body["usage"]["completion_tokens_details"]["reasoning_tokens"] = 16
+    assert verdict("limits.bound-includes-reasoning", whole(body=body)) == KEPT
+    body["usage"]["completion_tokens_details"]["reasoning_tokens"] = 32
+    assert verdict("limits.bound-includes-reasoning", whole({"n": 2}, body)) == KEPT
     assert verdict("limits.bound-includes-reasoning", cut(17)) == UNSEEN
+    assert verdict("limits.bound-includes-reasoning", cut(None, reasoning="Hm")) == UNSEEN

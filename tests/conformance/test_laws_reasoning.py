@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, found, verdict
 from tests.conformance.made import call, chunk, completion, refused, streamed, whole
 
 ON = {"reasoning_effort": "high"}
@@ -94,6 +94,7 @@ def test_exclude() -> None:
     stream = streamed([chunk({"reasoning": "Hm"}), chunk({"content": "Oslo"}), chunk({}, "stop")], asked)
     assert "excluded" in verdict(name, stream)
     assert verdict(name, reply(ON, "Hm.", 3)) == UNSEEN
+    assert verdict(name, reply({"reasoning": {"exclude": 1}}, "Hm.", 3)) == UNSEEN
 
 
 def test_hidden_thinking_does_not_move_into_the_answer() -> None:
@@ -105,7 +106,11 @@ def test_hidden_thinking_does_not_move_into_the_answer() -> None:
 
     assert found(reply({})) == KEPT
     assert "hidden thinking stands in content" in found(reply({}, content="I think it is Oslo. Oslo."))
-    assert "content changed" in found(reply({}, content="Bergen."))
+    for other in ("Bergen.", "Trondheim."):
+        assert "content changed" in found(reply({}, content=other))
+    long = [reply(ON, "abcdefghijklmnopqrstuvwxyz", 3)] * 2
+    assert "hidden thinking" in found(reply({}, content="abcdefghijklmnopqrstuvwx!"), long)
+    assert "content changed" in found(reply({}, content="abcdefghijklmnopqrstuvw!"), long)
     assert found(reply({}), [reply(ON), reply(ON)]) == UNDECIDED
     assert found(reply({}), [shown[0], reply(ON, "Other", 3)]) == UNDECIDED
     assert found(reply({}), shown[:1]) == UNDECIDED
@@ -126,6 +131,8 @@ def test_markup(markup: str) -> None:
     quoted = {"messages": [{"role": "user", "content": f"Say {markup}"}]}
     assert verdict(name, reply(quoted, content=f"{markup}Oslo")) == KEPT
     assert verdict(name, reply({}, content="I think <b>Oslo</b>")) == KEPT
+    (violation,) = found(name, reply({}, content="<reasoning><think>Oslo"))
+    assert violation.observed == "<think> in '<reasoning><think>Oslo'"
 
 
 def test_cut_thinking_stays_reasoning() -> None:
@@ -198,9 +205,11 @@ def test_both_forms_of_an_effort() -> None:
     assert found([thinking], [reply(nested, "Ah.", 2)]) == KEPT
     assert found([reply(ON)], [silent]) == KEPT
     assert "status" in found([thinking], [refused(asked=nested)])
+    assert "status" in found([refused(asked=ON)], [thinking])
     assert found([thinking], [silent]) == UNDECIDED
     assert found([thinking] * 3, [silent] * 2) == UNDECIDED
-    assert "one form switches" in found([thinking] * 3, [silent] * 3)
+    for times in (3, 4):
+        assert "one form switches" in found([thinking] * times, [silent] * times)
     assert found([thinking] * 3, [silent, silent, reply(nested, "Ah.", 2)]) == UNDECIDED
     assert found([silent, thinking], [thinking, silent]) == UNDECIDED
     assert found([silent, thinking, silent], [thinking] * 3) == UNDECIDED
@@ -212,6 +221,7 @@ def test_both_forms_of_an_effort() -> None:
     longer = completion("Oslo.")
     longer["usage"] = {"prompt_tokens": 6, "completion_tokens": 4, "total_tokens": 10}
     assert "prompt_tokens" in found([thinking], [whole(nested, longer)])
+    assert "prompt_tokens" in found([whole(ON, longer)], [thinking])
     assert "prompt_tokens" in found([thinking, whole(ON, longer)], [whole(nested, longer), thinking])
     (violation,) = case_found("effort-forms", name, field=[thinking, refused()], object=[refused(), thinking])
     assert (violation.expected, violation.observed) == ("200", "400")
