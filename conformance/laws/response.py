@@ -84,7 +84,7 @@ def _message_choices(x: Exchange) -> list[tuple[dict[str, Any], Any]]:
 def text_unless_calls(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """A message without calls has a string as `content`, unless it was cut while the model still reasoned."""
     for message, finish in _message_choices(x):
-        excused = finish not in ("stop", "length") or (finish == "length" and _may_still_reason(x, message))
+        excused = _may_still_reason(x, message) if finish == "length" else finish != "stop"
         if not isinstance(message.get("content"), str) and not excused:
             yield Violation(
                 "a message without calls has no text in content", "a string", shortened(message.get("content"))
@@ -106,6 +106,5 @@ def answer_is_not_empty(x: Exchange, promise: Promise) -> Iterator[Violation]:
         if choice.finish_reason == "stop" and silent and not x.asks("stop"):
             if reply.completion_tokens is None:
                 raise Undecided("the reply is empty and does not say whether anything was generated")
-            if reply.completion_tokens <= 1:
-                continue  # the model chose to say nothing: its first token was the end
-            yield Violation("the reply ended by itself and says nothing", "some content", "no content and no call")
+            if reply.completion_tokens > 1:  # else the model chose to say nothing: its first token was the end
+                yield Violation("the reply ended by itself and says nothing", "some content", "no content and no call")

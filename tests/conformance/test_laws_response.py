@@ -18,8 +18,9 @@ def created(value, **more):
 
 @pytest.mark.parametrize(("shift", "expected"), [(0, True), (-60, True), (-61, False), (70, True), (71, False)])
 def test_created_is_now_give_or_take_a_minute(shift, expected):
-    found = verdict("response.created-is-now", created(NOW + shift, total_s=10), tolerance_s=60)
-    assert (found == KEPT) is expected
+    for params in ({}, {"tolerance_s": 60}):
+        found = verdict("response.created-is-now", created(NOW + shift, total_s=10), **params)
+        assert (found == KEPT) is expected
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ def test_a_created_of_another_type_is_for_the_schema(value):
 def test_created_of_a_stream():
     assert verdict("response.created-is-now", streamed([chunk({"content": "a"})])) == KEPT
     assert "not the time" in verdict("response.created-is-now", streamed([chunk({}, created=5)]))
+    assert verdict("response.created-is-now", streamed([chunk({"content": "a"}), chunk({}, created=5)])) == KEPT
 
 
 def test_ids_over_a_run():
@@ -58,6 +60,8 @@ def test_ids_over_a_run():
         (completion(None, "length"), False),
         (completion(None, "length", reasoning="Hm"), True),
         (completion(None, "content_filter"), True),
+        (completion(None, "unknown"), True),
+        (completion(None, "stop", reasoning="Hm"), False),
     ],
 )
 def test_text_unless_calls(body, kept):
@@ -79,9 +83,11 @@ def test_an_empty_answer():
     assert verdict(rule, streamed([chunk({"reasoning": "Hm"}), chunk({}, "stop")])) == UNDECIDED
     thought = [chunk({"reasoning": "Hm"}), chunk({}, "stop"), chunk(None, usage={"completion_tokens": 2})]
     assert "says nothing" in verdict(rule, streamed(thought))
-    ended_at_once = {**completion(""), "usage": {"prompt_tokens": 5, "completion_tokens": 1}}
-    assert verdict(rule, whole(body=ended_at_once)) == KEPT
-    assert verdict(rule, whole(body=completion("", "length"))) == KEPT
+    for tokens in (0, 1):
+        ended_at_once = {**completion(""), "usage": {"prompt_tokens": 5, "completion_tokens": tokens}}
+        assert verdict(rule, whole(body=ended_at_once)) == KEPT
+    for other in ("length", "unknown"):
+        assert verdict(rule, whole(body=completion("", other))) == KEPT
     assert verdict(rule, whole({"stop": ["H"]}, completion(""))) == KEPT
     assert verdict(rule, whole(body=completion(None, "stop", tool_calls=[call()]))) == KEPT
 

@@ -13,6 +13,7 @@ from parso.tree import NodeOrLeaf
 
 ANNOTATION = "an annotation: nothing evaluates it"
 CACHE = "a cache: speed, and no verdict"
+STAR = "the star of a signature: whether a parameter may be given by its place"
 FROZEN = "frozen or slots: a guard against slips of ours"
 WIDTH = "how many characters of evidence are shown"
 #: Calls whose arguments are words for people.
@@ -34,6 +35,8 @@ def _walk(node: NodeOrLeaf, in_words: bool = False) -> Iterator[Place]:
         yield node.start_pos, node.end_pos, CACHE
     elif node.type == "decorator" and node.children[1].get_code().startswith("dataclass("):
         yield node.children[1].children[1].start_pos, node.end_pos, FROZEN
+    elif node.type == "operator" and node.value == "*" and node.parent.type == "parameters":
+        yield node.start_pos, node.end_pos, STAR
     elif node.type == "number" and in_words and len(node.value) > 1:
         yield node.start_pos, node.end_pos, WIDTH
     for child in getattr(node, "children", ()):
