@@ -238,10 +238,10 @@ def repeat(case: Case, promise: Promise) -> Iterator[Violation]:
     asked = case.all("asked")
     for x in asked:
         about_the_request(x, "a repetition")
-    first = asked[0]
+    first, *others = asked
     if not is_refusal(first):
         raise Undecided(f"the request with the defect was not refused but answered with {first.status}")
-    for x in asked[1:]:
+    for x in others:
         if (x.status, _told(x)[1]) != (first.status, _told(first)[1]):
             yield Violation(
                 "the same request was refused differently", repr(_told(first)), repr(_told(x)), (first.id, x.id)

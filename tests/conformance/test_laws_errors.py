@@ -90,6 +90,20 @@ def test_statuses_that_are_not_listed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("headers", "found"),
+    [
+        ((("content-type", "application/json"), ("x-request-id", "1"), ("accept", "*/*")), "not documented"),
+        ((("content-type", "application/a"),), UNSEEN),
+        ((), UNSEEN),
+    ],
+)
+def test_only_requests_of_the_documented_kind_are_judged(headers: Any, found: str) -> None:
+    x = refused(422)
+    x = replace(x, sent=replace(x.sent, headers=headers))
+    assert found in verdict("errors.documented-statuses-only", x, statuses=[200, 400])
+
+
+@pytest.mark.parametrize(
     "message",
     [
         'Traceback (most recent call last):\n  File "server.py", line 1',
@@ -167,6 +181,16 @@ def test_a_refusal_that_only_a_stream_carries() -> None:
     assert told(whole(), streamed([chunk({"content": "a"})])) == KEPT
     assert told(refused(429), streamed([])) == UNDECIDED
     assert told(refused(400), replace(refused(), received=None)) == UNDECIDED
+
+
+def test_every_pair_is_compared() -> None:
+    stream = streamed([{"error": ERROR}])
+    assert "as a stream; the refusal is another one" in both(
+        [refused(400, ERROR), refused(400, ERROR)], [stream, refused(422, ERROR)]
+    )
+    for requirement in (BOTH, "stream.refusals-are-not-streams"):
+        with pytest.raises(ValueError, match="shorter than"):
+            case_verdict("refused-both-ways", requirement, None, whole=[refused(), refused()], streamed=refused())
 
 
 def test_refusals_that_cannot_be_compared() -> None:
