@@ -16,8 +16,8 @@ from spec.model import Promise
 
 def wanted(x: Exchange) -> int:
     """How many choices the request asks for."""
-    count = x.asks("n", 1)
-    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 1 else 1
+    count = x.asks("n")
+    return max(1, count) if isinstance(count, int) else 1
 
 
 def _indices(x: Exchange) -> list[int]:
@@ -90,4 +90,6 @@ def each_keeps_the_form(case: Case, promise: Promise) -> Iterator[Violation]:
                     (x.id,),
                 )
         if len(reply.choices) != wanted(x):
-            yield Violation("choices are missing", f"{wanted(x)}", f"{len(reply.choices)}", (x.id,))
+            yield Violation(
+                "there are not as many choices as n asks for", f"{wanted(x)}", f"{len(reply.choices)}", (x.id,)
+            )

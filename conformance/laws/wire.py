@@ -50,8 +50,11 @@ def utf8(x: Exchange, promise: Promise) -> Iterator[Violation]:
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as error:
-        around = body[max(0, error.start - 20) : error.start + 20]
-        yield Violation(f"byte {error.start} of the body is not UTF-8", "valid UTF-8", shortened(around))
+        yield Violation(
+            f"byte {error.start} of the body is not UTF-8",
+            "valid UTF-8",
+            shortened(body[max(0, error.start - 20) : error.start + 20]),
+        )
 
 
 @law("wire.strict-json", applies=_holds_json)
@@ -143,7 +146,8 @@ def _begun(x: Exchange) -> bool:
 def bodies_arrive_whole(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """An answer that has begun comes to its end: the connection does not break off inside a body."""
     if x.end in ("reset", "protocol-error"):
-        got = len(x.received.body) if x.received else 0
-        yield Violation("the connection broke inside the answer", "the whole body", f"{got} bytes, then: {x.problem}")
+        assert x.received is not None
+        got = f"{len(x.received.body)} bytes, then: {x.problem}"
+        yield Violation("the connection broke inside the answer", "the whole body", got)
     elif x.end != "complete":
         raise Undecided(f"the suite stopped reading ({x.end}): {x.problem}")

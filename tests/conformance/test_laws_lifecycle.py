@@ -25,10 +25,20 @@ def test_requests_sent_together():
     assert case_verdict("together", MIX, **good) == KEPT
     leak = {**good, "together": [asking(ONE), asking(TWO, f"It is {ONE}.")]}
     assert "only another request holds" in case_verdict("together", MIX, **leak)
-    counted = {**good, "together": [asking(ONE), asking(TWO, prompt=6)]}
-    assert "prompt_tokens differ" in case_verdict("together", MIX, **counted)
-    assert case_verdict("together", MIX, together=[asking(ONE), refused(429)], alone=[]) == UNDECIDED
-    assert case_verdict("together", MIX, together=[asking(ONE), refused(400)], alone=[]) == UNDECIDED
+    for prompt in (4, 6):
+        counted = {**good, "together": [asking(ONE), asking(TWO, prompt=prompt)]}
+        assert "prompt_tokens differ" in case_verdict("together", MIX, **counted)
+    for status in (429, 400, 199):
+        assert case_verdict("together", MIX, together=[asking(ONE), refused(status)], alone=[]) == UNDECIDED
+
+
+def test_replies_without_counts_are_not_compared():
+    bare = whole(body={**completion(), "usage": None})
+    roles = {"together": [bare, asking(TWO)], "alone": [asking(ONE), asking(TWO)]}
+    assert case_verdict("together", MIX, **roles) == KEPT
+    assert case_verdict("together", MIX, together=roles["alone"], alone=[bare, asking(TWO)]) == KEPT
+    roles["together"][1] = asking(TWO, prompt=6)
+    assert "prompt_tokens differ" in case_verdict("together", MIX, **roles)
 
 
 def test_streams_that_run_into_one_another():
@@ -43,7 +53,8 @@ def test_streams_that_run_into_one_another():
 def test_echoes_over_a_run():
     first, second = asking(ONE), asking(TWO, f"It is {ONE}.")
     assert run_verdict(MIX, first, second) == KEPT  # one probe: it may be one conversation
-    assert "only another request holds" in run_verdict(MIX, first, replace(second, probe="made::elsewhere"))
+    for probe in ("made::elsewhere", "another::elsewhere"):
+        assert "only another request holds" in run_verdict(MIX, first, replace(second, probe=probe))
     assert run_verdict(MIX, replace(first, probe="made::elsewhere"), asking(TWO, "0123456789abc")) == KEPT
 
 
@@ -61,12 +72,19 @@ def test_after_a_hang_up():
     assert "no whole answer" in hung_up(streamed(COUNTED, end="timeout"))
     assert "answered differently" in hung_up(refused(400))
     assert "answered differently" in hung_up(whole({"stream": True}))
-    other = [*COUNTED[:2], chunk(None, usage={"prompt_tokens": 6})]
-    assert "other prompt_tokens" in hung_up(streamed(other))
+    for prompt in (4, 6):
+        other = [*COUNTED[:2], chunk(None, usage={"prompt_tokens": prompt})]
+        assert "other prompt_tokens" in hung_up(streamed(other))
+    assert "answered differently" in hung_up(streamed(COUNTED), before=asking(ONE))
+    good = streamed(COUNTED)
+    for status in (199, 500):
+        odd = replace(good, received=replace(good.received, status=status))
+        assert "answered differently" in hung_up(odd)
     assert "come to its finish" in hung_up(streamed([COUNTED[0], COUNTED[2]]))
     assert "come to its finish" in hung_up(streamed(COUNTED[:1], ending=b""))
     assert hung_up(refused(429)) == UNDECIDED
-    assert hung_up(streamed(COUNTED), cut_end="complete") == UNDECIDED
+    for end in ("complete", "timeout"):
+        assert hung_up(streamed(COUNTED), cut_end=end) == UNDECIDED
     assert hung_up(streamed(COUNTED), before=refused(400)) == UNDECIDED
 
 
@@ -75,7 +93,9 @@ def test_after_a_hang_up():
     [
         ("a", ["a", "a"], KEPT),
         ("a", ["b", "b"], "once it has been seen"),
+        ("b", ["a", "a", "a"], "once it has been seen"),
         ("a", ["a", "b"], UNDECIDED),
+        ("a", ["b", "a"], UNDECIDED),
         ("a", ["b"], UNDECIDED),
     ],
 )

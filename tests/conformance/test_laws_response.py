@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, run_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, found, run_verdict, verdict
 from tests.conformance.made import call, chunk, completion, refused, streamed, whole
 
 NOW = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
@@ -105,7 +105,7 @@ def several(*indices, asked=None):
         (several(0, 1), False),
         (several(0, 1, asked={"n": 2}), True),
         (several(0, asked={"n": 2}), False),
-        (several(0, asked={"n": True}), True),
+        *((several(0, asked={"n": odd}), True) for odd in (1, 0, -1, True, None, "2", 1.5)),
         (streamed([chunk({"content": "a"}), chunk({}, "stop")]), True),
     ],
 )
@@ -124,7 +124,8 @@ def test_indices():
     assert verdict("choices.indices-are-distinct", several(1, 0)) == KEPT
     assert verdict("choices.indices-run-from-zero", several(1, 0)) == KEPT
     assert "same index" in verdict("choices.indices-are-distinct", several(0, 0))
-    assert "not numbered from 0" in verdict("choices.indices-run-from-zero", several(1, 2))
+    (violation,) = found("choices.indices-run-from-zero", several(1, 2))
+    assert (violation.expected, violation.observed) == ("0 to 1", "[1, 2]")
     assert "not numbered from 0" in verdict("choices.indices-run-from-zero", several("0"))
 
 
@@ -140,6 +141,8 @@ def test_several_choices():
     one = streamed([chunk({"content": "a"}), chunk({}, "stop")], {"n": 2})
     assert "came to an end" in case_verdict(kind, rule, streamed=one)
     assert case_verdict(kind, rule, whole=refused(429)) == UNDECIDED
+    assert "came to an end" in case_verdict(kind, rule, whole=several(0, 1))
+    assert "is refused; not every choice" in case_verdict(kind, rule, asked=[refused(), one])
 
 
 def test_several_choices_with_calls():
@@ -160,7 +163,12 @@ def test_several_choices_with_calls():
     assert case_verdict(kind, rule, whole=with_calls([call()], [call()])) == KEPT
     assert "choice 1 has no call" in case_verdict(kind, rule, whole=with_calls([call()], []))
     assert case_verdict(kind, rule, whole=with_calls([call()], [], finish="length")) == KEPT
-    assert case_verdict(kind, rule, whole=refused()) == UNDECIDED
-    assert "choices are missing" in case_verdict(
-        kind, rule, whole=whole({"n": 2}, completion(None, tool_calls=[call()]))
+    for other in ("content_filter", "unknown"):
+        assert "choice 1 has no call" in case_verdict(kind, rule, whole=with_calls([call()], [], finish=other))
+    for status in (199, 400):
+        assert case_verdict(kind, rule, whole=refused(status)) == UNDECIDED
+    one = whole({"n": 2}, completion(None, tool_calls=[call()]))
+    assert "not as many choices" in case_verdict(kind, rule, whole=one)
+    assert "not as many choices" in case_verdict(
+        kind, rule, whole=whole({"n": 1}, with_calls([call()], [call()]).json.value)
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, found, verdict
 from tests.conformance.made import ASKED, chunk, completion, exchange, refused, streamed, whole
 
 DONE = b"data: [DONE]\n\n"
@@ -45,6 +45,8 @@ def test_bytes_that_are_not_utf8():
     assert "is not UTF-8" in verdict("wire.utf8", raw(good.encode("latin-1")))
     assert verdict("wire.utf8", raw(b"\xff", status=502)) == UNSEEN
     assert "byte 1 " in verdict("wire.utf8", raw(b"{\xff}", status=400))
+    (violation,) = found("wire.utf8", raw(b"{\xff}"))
+    assert violation.observed == repr(b"{\xff}")
 
 
 @pytest.mark.parametrize(
@@ -60,6 +62,8 @@ def test_white_space_around_json_is_allowed():
 
 def test_a_refusal_is_held_to_json_only_where_it_claims_to_be():
     assert verdict("wire.strict-json", raw(b"<html>", media_type="text/html", status=404)) == UNSEEN
+    assert verdict("wire.strict-json", raw(b"<", media_type="application/atom+xml", status=404)) == UNSEEN
+    assert verdict("wire.strict-json", raw(b"<", media_type="text/html", status=199)) == UNSEEN
     assert "not strict" in verdict("wire.strict-json", raw(b"{", status=404))
 
 
@@ -91,6 +95,13 @@ def test_wrong_labels():
     assert "labelled" in verdict("wire.event-stream-content-type", raw(DONE, {**ASKED, "stream": True}))
     assert verdict("wire.event-stream-content-type", STREAM) == KEPT
     assert verdict("wire.event-stream-content-type", GOOD) == UNSEEN
+
+
+@pytest.mark.parametrize("media_type", ["application/a", "text/plain", "text/event", ""])
+def test_the_label_is_shown(media_type):
+    for rule, asked in (("wire.json-content-type", {}), ("wire.event-stream-content-type", {"stream": True})):
+        (violation,) = found(rule, raw(b"{}", {**ASKED, **asked}, media_type=media_type))
+        assert violation.observed == (media_type or "no content type")
 
 
 @pytest.mark.parametrize("text", ["caf\ufffd", "\ud83d"])
@@ -144,6 +155,8 @@ def test_padding():
 @pytest.mark.parametrize("end", ["reset", "protocol-error"])
 def test_a_broken_connection(end):
     assert "the connection broke" in verdict("wire.bodies-arrive-whole", raw(b"{", end=end))
+    (violation,) = found("wire.bodies-arrive-whole", raw(b"{", end=end))
+    assert violation.observed.startswith("1 bytes")
 
 
 @pytest.mark.parametrize(("end", "expected"), [("timeout", UNDECIDED), ("too-large", UNDECIDED), ("hung-up", UNSEEN)])
