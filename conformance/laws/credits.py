@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 from conformance.cases import Case
 from conformance.laws.conditions import readable
+from conformance.laws.refusals import is_refusal
 from conformance.laws.registry import Undecided, Violation, case_law, law
 from conformance.laws.relations import reply_in, settled, shortened
 from conformance.reply import reply_of
@@ -90,7 +91,7 @@ def refusals_are_free(case: Case, promise: Promise) -> Iterator[Violation]:
     calm, after, refusals = case.all("before"), case.all("after"), case.all("refused")
     answered = (*calm[-1:], *after)
     settled((*calm, *after, *refusals))
-    if any(not 400 <= x.status < 500 for x in refusals):
+    if not all(map(is_refusal, refusals)):
         raise Undecided("the requests between were not refused")
     if any(extra for _, extra in _missing(calm, promise)):
         raise Undecided("the balance does not add up without refusals either")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from conformance.cases import Case
+from conformance.laws.refusals import is_refusal
 from conformance.laws.registry import Undecided, Violation, case_law
 from conformance.laws.relations import outcome_of, prompt_tokens_of, refused, reply_in, settled
 from conformance.wire.exchange import Exchange
@@ -46,7 +47,7 @@ def refused_turn_changes_nothing(case: Case, promise: Promise) -> Iterator[Viola
     """A refused request between them leaves the growth of a session's prompt_tokens as it is without."""
     refusals = case.all("refused")
     settled(refusals)
-    if any(not 400 <= x.status < 500 for x in refusals):
+    if not all(map(is_refusal, refusals)):
         raise Undecided("the request between the turns was not refused")
     yield from _same_growth(case.all("alone"), case.all("mixed"), "a refused request")
 
@@ -58,8 +59,9 @@ def cap_bounds_the_session(case: Case, promise: Promise) -> Iterator[Violation]:
     settled(turns)
     name = str(promise.params["cap"])
     answered = [x for x in turns if x.status == 200]
-    if not answered and not any(400 <= x.status < 500 for x in turns):
+    if not answered and not any(map(is_refusal, turns)):
         raise Undecided("no turn was answered or refused")
+    caps, generated = [], 0
     for x in answered:
         cap, reply = x.asks(name), reply_in(x)
         if not isinstance(cap, int) or reply.prompt_tokens is None or reply.completion_tokens is None:
@@ -67,7 +69,7 @@ def cap_bounds_the_session(case: Case, promise: Promise) -> Iterator[Violation]:
         held = reply.prompt_tokens + reply.completion_tokens
         if held > cap:
             yield Violation("a session holds more tokens than its cap", f"at most {cap}", str(held), (x.id,))
-    generated = sum(reply_in(x).completion_tokens or 0 for x in answered)
-    caps = [cap for x in answered if isinstance(cap := x.asks(name), int)]
+        caps.append(cap)
+        generated += reply.completion_tokens
     if caps and generated > max(caps):
         yield Violation("the replies of a session are longer than its cap", f"at most {max(caps)}", str(generated))

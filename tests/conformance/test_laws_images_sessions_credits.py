@@ -69,13 +69,19 @@ class TestSessions:
         assert "turn 3" in self.apart([turn(10), turn(20), turn(30)], [turn(10), turn(20), turn(31)])
 
     def test_other_replies_make_other_prompts(self) -> None:
-        assert self.apart([turn(10), turn(20)], [turn(10, "No."), turn(21)]) == UNDECIDED
+        for other in ("No.", "Yes, yes."):
+            assert self.apart([turn(10), turn(20)], [turn(10, other), turn(21)]) == UNDECIDED
         assert self.apart([turn(10), turn(20)], [turn(10), turn(20, "No.")]) == KEPT
 
     def test_refusals(self) -> None:
-        assert self.apart([refused()], [turn(10)]) == UNDECIDED
+        for status in (199, 400):
+            assert self.apart([refused(status)], [turn(10)]) == UNDECIDED
         assert "refused" in self.apart([turn(10)], [refused()])
         assert self.apart([turn(10)], [refused(503)]) == UNDECIDED
+
+    def test_every_turn_has_its_twin(self) -> None:
+        with pytest.raises(ValueError, match="shorter than"):
+            self.apart([turn(10), turn(20)], [turn(10)])
 
     def test_a_refused_turn_changes_nothing(self) -> None:
         name, alone = "sessions.refused-turn-changes-nothing", [turn(10), turn(20)]
@@ -96,6 +102,8 @@ class TestSessions:
             return case_verdict("session-cap", name, turns=list(turns), params={"cap": CAP, **params})
 
         assert found(turn(10, max_session=14)) == KEPT
+        assert found(turn(10, max_session=15)) == KEPT
+        assert found(turn(10, max_session=14), refused(199)) == KEPT
         assert "more tokens than its cap" in found(turn(10, max_session=13))
         assert found(turn(10, max_session=14), refused()) == KEPT
         assert found(refused()) == KEPT
@@ -104,6 +112,11 @@ class TestSessions:
         assert found(turn(10, limit=14), cap="limit") == KEPT
         many = [turn(2, generated=5, max_session=9) for _ in range(2)]
         assert "longer than its cap" in found(*many)
+        assert found(many[0], turn(2, generated=4, max_session=9)) == KEPT
+        for missing in ("prompt_tokens", "completion_tokens"):
+            body = turn(10).json.value
+            del body["usage"][missing]
+            assert found(whole({"max_session": 14}, body)) == UNDECIDED
 
 
 def paid(used: Any, balance: Any) -> Any:
@@ -143,6 +156,8 @@ class TestCredits:
     def test_other_traffic_raises_no_alarm(self) -> None:
         assert self.serial((1, 100), (2, 90), (2, 88), (2, 86)) == UNDECIDED
         assert self.serial((1, 100), (2, 90), (2, 85), (2, 81)) == UNDECIDED
+        assert self.serial((1, 100), (2, 98), (3, 98)) == UNDECIDED
+        assert self.serial((2, 100), (2, 98), (0, 93), (2, 91)) == UNDECIDED
 
     def test_charged_too_much_each_time(self) -> None:
         assert "does not fall" in self.serial((1, 100), (2, 96), (3, 90), (4, 82))
@@ -156,14 +171,13 @@ class TestCredits:
     def test_refusals_are_free(self) -> None:
         name = "credits.refusals-are-free"
 
-        def found(step: int, between: Any) -> str:
-            after = [paid(2, 100 - step * n) for n in (1, 2, 3)]
-            return case_verdict(
-                "credits-refused", name, before=paid(2, 100), refused=between, after=after, params=FIELDS
-            )
+        def found(step: int, between: Any, *earlier: Any) -> str:
+            before, after = [*earlier, paid(2, 100)], [paid(2, 100 - step * n) for n in (1, 2, 3)]
+            return case_verdict("credits-refused", name, before=before, refused=between, after=after, params=FIELDS)
 
         assert found(2, refused()) == KEPT
         assert "more than the answered" in found(3, refused())
+        assert "more than the answered" in found(3, refused(), paid(2, 104), paid(2, 102))
         drifting = [paid(2, 106), paid(2, 100)]
         after = [paid(2, 97), paid(2, 94), paid(2, 91)]
         roles = {"before": drifting, "refused": refused(), "after": after}
