@@ -27,7 +27,7 @@ def _pieces(x: Exchange, name: str) -> Iterator[list[str]]:
 
 def _cumulative(pieces: list[str]) -> bool:
     """Each piece begins with the whole piece before it and goes on, too long a chain for chance."""
-    return len(pieces) >= 3 and all(len(b) > len(a) and b.startswith(a) for a, b in pairwise(pieces))
+    return len(pieces) >= 3 and all(b != a and b.startswith(a) for a, b in pairwise(pieces))
 
 
 def _has_pieces(x: Exchange) -> bool:

@@ -63,15 +63,16 @@ def _by_call(x: Exchange) -> list[list[Fragment]]:
     A piece belongs to the last call with its number, unless its id shows that it begins another.
     """
     found: list[list[Fragment]] = []
+    last: dict[tuple[int, int], list[Fragment]] = {}
     for piece in fragments(x):
         if piece.index is None:
             continue
         place = (piece.choice, piece.index)
-        known = next((call for call in reversed(found) if (call[0].choice, call[0].index) == place), None)
-        if known is None or not x.asks_stream or _begins_another(piece, known[0]):
-            found.append([piece])
+        if x.asks_stream and place in last and not _begins_another(piece, last[place][0]):
+            last[place].append(piece)
         else:
-            known.append(piece)
+            last[place] = [piece]
+            found.append(last[place])
     return found
 
 
@@ -118,14 +119,12 @@ def id_and_name_come_once(x: Exchange, promise: Promise) -> Iterator[Violation]:
 def calls_arrive_complete(x: Exchange, promise: Promise) -> Iterator[Violation]:
     """A streamed call stands in one delta with all of its arguments (id and name are judged as its first fragment)."""
     for pieces in _by_call(x):
-        index = pieces[0].index
-        if len(pieces) > 1:
-            yield Violation(
-                f"call {index} comes in {len(pieces)} fragments", "one delta", shortened([p.arguments for p in pieces])
-            )
-            continue
-        if pieces[0].arguments is None:
-            yield Violation(f"the delta of call {index} is not complete", "all of its arguments", "none")
+        first, *later = pieces
+        if later:
+            words = f"call {first.index} comes in {len(pieces)} fragments"
+            yield Violation(words, "one delta", shortened([piece.arguments for piece in pieces]))
+        elif first.arguments is None:
+            yield Violation(f"the delta of call {first.index} is not complete", "all of its arguments", "none")
 
 
 def _has_numbers(x: Exchange) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
 from tests.conformance.made import completion, exchange, refused, streamed, whole
 
 
@@ -158,15 +158,21 @@ class TestCredits:
         assert self.serial((1, 100), (2, 90), (2, 85), (2, 81)) == UNDECIDED
         assert self.serial((1, 100), (2, 98), (3, 98)) == UNDECIDED
         assert self.serial((2, 100), (2, 98), (0, 93), (2, 91)) == UNDECIDED
+        assert self.serial((0, 100), (0, 99), (0, 97), (0, 94)) == UNDECIDED
 
     def test_charged_too_much_each_time(self) -> None:
         assert "does not fall" in self.serial((1, 100), (2, 96), (3, 90), (4, 82))
         assert "does not fall" in self.serial((1, 100), (2, 97), (3, 93), (4, 88))
+        assert "does not fall" in self.serial((1, 100), (2, 97), (3, 93), (4, 88), (5, 82))
         assert self.serial((1, 100), (2, 96), (3, 90)) == UNDECIDED
+        serial = [paid(*one) for one in ((1, 100), (2, 97), (3, 93), (4, 88))]
+        (found,) = case_found("serial-credits", "credits.balance-falls-by-the-cost", serial=serial, params=FIELDS)
+        assert found.observed == "cost 2, balance fell by 3, cost 3, balance fell by 4, cost 4, balance fell by 5"
 
     def test_without_credits(self) -> None:
         name = "credits.balance-falls-by-the-cost"
-        assert case_verdict("serial-credits", name, serial=[whole(), whole()], params=FIELDS) == UNDECIDED
+        for half in (whole(), paid(None, 98), paid(2, None)):
+            assert case_verdict("serial-credits", name, serial=[paid(2, 100), half], params=FIELDS) == UNDECIDED
 
     def test_refusals_are_free(self) -> None:
         name = "credits.refusals-are-free"

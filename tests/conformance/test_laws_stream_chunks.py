@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, found, verdict
 from tests.conformance.made import call, chunk, completion, refused, streamed, whole
 
 SAID = [chunk({"role": "assistant", "content": "Hel"}), chunk({"content": "lo"}), chunk({"content": "!"})]
@@ -140,7 +140,29 @@ def test_two_growing_pieces_are_no_proof_of_repetition():
     assert "stream.deltas-are-increments" not in broken(
         chunk({"role": "assistant", "content": "a"}), chunk({"content": "ab"}), END
     )
-    assert verdict("stream.deltas-are-increments", streamed([chunk({"content": "ha"})] * 5)) == KEPT
+    rule = "stream.deltas-are-increments"
+    assert verdict(rule, streamed([chunk({"content": "a"}), chunk({"content": "ab"})])) == UNSEEN
+    assert verdict(rule, streamed([chunk({"content": "ha"})] * 5)) == KEPT
+    assert "repeat" in verdict(rule, streamed([chunk({"content": text}) for text in ("a", "ab", "abc", "abcd")]))
+    thinking = [chunk({"reasoning": text}) for text in ("a", "ab")]
+    assert verdict(rule, streamed([*thinking, *SAID])) == KEPT
+    assert verdict(rule, streamed([chunk({"content": 5})] * 3)) == UNSEEN
+    assert verdict(rule, streamed([*SAID, {"error": {}}], ending=b"")) == UNSEEN
+
+
+def test_what_does_not_fold_is_shown():
+    (violation,) = found("stream.folds-to-a-valid-message", streamed([SAID[0], chunk({"content": 5}), END]))
+    assert violation.message == "choice 0 does not fold: content of chunk 2 is no text"
+    assert (violation.expected, violation.observed) == ("a string", "5")
+
+
+@pytest.mark.parametrize("first", [({"content": 5}, "stop"), ({"content": "a"}, "length")])
+def test_every_choice_has_to_fold(first):
+    def of(index, delta, finish):
+        return {**chunk({}), "choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
+
+    both = streamed([of(0, *first), of(1, {"content": 7}, "stop")])
+    assert "choice 1 does not fold" in verdict("stream.folds-to-a-valid-message", both)
 
 
 @pytest.mark.parametrize("missing", ["id", "type", "name", "arguments"])
@@ -194,8 +216,8 @@ def test_progress(streams, expected):
     ],
 )
 def test_a_tenth_of_the_time_is_progress(at_ms, kept):
-    found = case_verdict("long-streams", "stream.arrives-progressively", streamed=[timed(*at_ms)] * 3)
-    assert (found == KEPT) is kept
+    judged = case_verdict("long-streams", "stream.arrives-progressively", streamed=[timed(*at_ms)] * 3)
+    assert (judged == KEPT) is kept
 
 
 def test_eight_pieces_are_enough_to_tell():
@@ -222,9 +244,9 @@ def test_only_pieces_of_output_are_timed():
 
 def test_the_first_of_the_buffered_streams_is_shown():
     streams = [timed(950, *[990] * 7, 1000), AT_ONCE, timed(*[2000] * 8)]
-    (found,) = case_found("long-streams", "stream.arrives-progressively", streamed=[SHORT, *streams])
-    assert found.observed == "9 pieces after 0.950 s, within 0.050 s"
-    assert found.exchanges == tuple(x.id for x in streams)
+    (violation,) = case_found("long-streams", "stream.arrives-progressively", streamed=[SHORT, *streams])
+    assert violation.observed == "9 pieces after 0.950 s, within 0.050 s"
+    assert violation.exchanges == tuple(x.id for x in streams)
 
 
 def test_equal_streamed_and_whole():
@@ -236,6 +258,8 @@ def test_equal_streamed_and_whole():
     assert case_verdict(kind, rule, whole=[same[0], whole()], streamed=GOOD) == UNDECIDED
     assert case_verdict(kind, rule, whole=same[:1], streamed=GOOD) == UNDECIDED
     assert case_verdict(kind, rule, whole=same, streamed=refused(429)) == UNDECIDED
+    assert case_verdict(kind, rule, whole=same) == UNSEEN
+    assert case_verdict(kind, rule, streamed=GOOD) == UNSEEN
 
 
 def test_equal_calls_whatever_their_ids():
@@ -259,4 +283,5 @@ def test_done_in_the_text():
     assert case_verdict(kind, rule, whole=said, streamed=through) == KEPT
     assert "stream stops" in case_verdict(kind, rule, whole=said, streamed=cut)
     assert case_verdict(kind, rule, whole=whole(), streamed=GOOD) == UNDECIDED
+    assert case_verdict(kind, rule, whole=whole(), streamed=cut) == UNDECIDED
     assert case_verdict(kind, rule, whole=[whole(), said], streamed=[GOOD, through]) == KEPT

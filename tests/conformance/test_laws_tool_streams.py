@@ -68,6 +68,11 @@ def test_a_name_in_pieces_or_without_an_id_is_one_finding() -> None:
     assert "has no id" in verdict("tools.ids-are-not-empty", stream(part(0, "", "get_weather", "{}")))
 
 
+def test_a_name_that_is_not_offered_but_whole_is_another_laws_business() -> None:
+    assert verdict(FIRST, stream(part(0, "a", "get_news", "{"), part(0, arguments="}"))) == KEPT
+    assert verdict(FIRST, stream(*GOOD[:1], part(0, name="get_weather", arguments="{}"))) == KEPT
+
+
 def test_id_or_name_repeated() -> None:
     again = stream(*GOOD[:1], part(0, "a", arguments="{"), part(0, "a", arguments="}"))
     assert verdict(ONCE, again) == "the id of call 0 is repeated"
@@ -86,10 +91,17 @@ def test_another_id_at_a_number_that_is_taken_begins_another_call() -> None:
     assert [verdict(one, both) for one in (FIRST, ONCE, COMPLETE)] == [KEPT] * 3
     assert verdict("tools.arguments-are-json", both) == KEPT
     assert verdict("tools.ids-are-distinct", both) == KEPT
+    for first, second in (("a", "b"), ("b", "a")):
+        parts = part(0, first, "get_weather", "{"), part(0, arguments="}"), part(0, second, "get_weather", "{}")
+        assert "not numbered from 0" in verdict(NUMBERED, stream(*parts))
+    odd = stream(part(0, "a", "get_weather", "{"), part(0, 5, arguments="}"))
+    assert verdict(COMPLETE, odd) == "call 0 comes in 2 fragments"
 
 
 def test_a_single_delta_that_is_not_complete() -> None:
     assert "not complete" in verdict(COMPLETE, stream(part(0, "a", "get_weather")))
+    several = stream(part(0, "a", "get_weather", "{"), part(0, arguments="}"), part(1, "b", "get_weather"))
+    assert verdict(COMPLETE, several) == "call 0 comes in 2 fragments; the delta of call 1 is not complete"
 
 
 @pytest.mark.parametrize(("numbers", "good"), [((0, 1), True), ((1, 0), True), ((1,), False), ((0, 2), False)])
@@ -108,6 +120,18 @@ def test_numbers_of_a_whole_reply(numbers: tuple[int, ...], good: bool) -> None:
 def test_a_whole_reply_without_numbers_is_not_judged() -> None:
     calls = [part(None, "a", "get_weather", "{}")]
     assert verdict(NUMBERED, whole(ASKED, completion(None, "tool_calls", tool_calls=calls))) == UNSEEN
+
+
+@pytest.mark.parametrize("number", [None, "1", True, 1.5])
+def test_pieces_without_a_number_are_passed_over(number: Any) -> None:
+    assert verdict(NUMBERED, stream(part(number, "a", "get_weather", "{}"))) == UNSEEN
+    assert verdict(NUMBERED, stream(part(number, "a", "get_weather", "{}"), *GOOD)) == KEPT
+    assert "no id" in verdict(FIRST, stream(part(number, "a", "get_weather", "{}"), part(0, None, "get_weather")))
+
+
+def test_fragments_are_a_matter_of_streams() -> None:
+    numbered = whole(ASKED, completion(None, "tool_calls", tool_calls=[part(0, None, "get_weather", "{}")]))
+    assert [verdict(one, numbered) for one in (FIRST, ONCE, COMPLETE)] == [UNSEEN] * 3
 
 
 def test_each_choice_counts_for_itself() -> None:
