@@ -76,5 +76,20 @@ def test_an_unusable_schema_does_not_decide(schema: Any) -> None:
     assert verdict("json.strict-schema-is-met", whole(request, completion("{}"))) == UNDECIDED
 
 
+def test_every_choice_has_to_meet_the_schema() -> None:
+    body = completion("Oslo")
+    body["choices"].append({**completion('{"city": 5}')["choices"][0], "index": 1})
+    found = verdict("json.strict-schema-is-met", whole({**schema_asked(True), "n": 2}, body))
+    assert "not JSON" in found
+    assert "breaks the schema" in found
+
+
+@pytest.mark.parametrize("kind", ["json_object", "text", "json_schemas"])
+def test_a_schema_beside_another_type_means_nothing(kind: str) -> None:
+    request = schema_asked()
+    request["response_format"]["type"] = kind
+    assert verdict("json.schema-is-met", whole(request, completion('{"city": 5}'))) == UNSEEN
+
+
 def test_no_schema_no_verdict() -> None:
     assert verdict("json.schema-is-met", whole(schema_asked(None, [1]), completion("{}"))) == UNSEEN

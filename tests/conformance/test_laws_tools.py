@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, run_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, found, run_verdict, verdict
 from tests.conformance.made import call, chunk, completion, streamed, whole
 
 WEATHER = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
@@ -196,21 +196,30 @@ class TestMessage:
         assert "same id" in verdict(name, answer(call(id="a"), call(id="a")))
         assert verdict(name, answer(call(id=None), call(id=""))) == UNDECIDED
         assert verdict(name, answer(call())) == UNSEEN
+        assert verdict(name, text("auto")) == UNSEEN
 
     def test_ids_differ_across_replies(self) -> None:
         name = "tools.ids-differ-across-replies"
         assert run_verdict(name, answer(call()), answer(call()), text("auto")) == KEPT
         assert "same id" in run_verdict(name, answer(call(id="a")), answer(call(id="a")))
         assert run_verdict(name, answer(call())) == UNDECIDED
+        assert run_verdict(name, *(answer(call()) for _ in range(3))) == KEPT
+        for odd in (7, "", None):
+            assert run_verdict(name, answer(call(id=odd)), answer(call(id=odd))) == UNDECIDED
 
     def test_calls_are_structured(self) -> None:
         name = "tools.calls-are-structured"
         assert verdict(name, answer(call(), content="I look it up.")) == KEPT
         assert verdict(name, text("auto", content="Call me. <b>tool</b>")) == KEPT
-        assert "markup" in verdict(name, text("auto", content='<tool_call>{"name": "get_weather"}'))
+        for choice in ("auto", "required", None):
+            assert "markup" in verdict(name, text(choice, content='<tool_call>{"name": "get_weather"}'))
         assert verdict(name, text("none", content="<tool_call>")) == UNSEEN
         quoted = asked(messages=[{"role": "user", "content": "Say <tool_call>"}])
         assert verdict(name, whole(quoted, completion("<tool_call>"))) == KEPT
+
+    def test_the_first_markup_is_named(self) -> None:
+        (violation,) = found("tools.calls-are-structured", text("auto", content="[TOOL_CALL] <tool_call>"))
+        assert violation.observed == "<tool_call in '[TOOL_CALL] <tool_call>'"
 
     def test_only_the_first_of_two_calls_is_parsed(self) -> None:
         second = '{"name": "get_time", "arguments": {"city": "Oslo"}}'
@@ -227,3 +236,14 @@ class TestMessage:
         assert verdict(name, answer(call(), content=""), allowed=["null", "absent"]) != KEPT
         assert verdict(name, answer(call(), content="text"), allowed=["absent"]) == UNSEEN
         assert verdict(name, text("auto"), allowed=["absent"]) == UNSEEN
+
+    @pytest.mark.parametrize("other", [{"content": None}, {"content": "text"}, {"content": "text", "tool_calls": [{}]}])
+    def test_each_message_with_nothing_but_calls_counts(self, other: dict[str, Any]) -> None:
+        def found(content: dict[str, Any]) -> str:
+            messages = [other, {"tool_calls": [call()], **content}]
+            choices = [{"index": i, "message": one, "finish_reason": "stop"} for i, one in enumerate(messages)]
+            reply = whole(asked(n=2), {**completion(), "choices": choices})
+            return verdict("tools.call-only-content", reply, allowed=["absent"])
+
+        assert found({}) == KEPT
+        assert "only tool calls" in found({"content": None})
