@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.cases import Case
 from conformance.laws.calls import member_of, objects_in
+from conformance.laws.refusals import is_refusal
 from conformance.laws.registry import Undecided, Violation, case_law
 from conformance.laws.relations import refused, settled, shortened
 from spec.model import Promise
@@ -40,7 +41,7 @@ def https_url_is_accepted(case: Case, promise: Promise) -> Iterator[Violation]:
     """A request with the address of a public picture is answered; a refusal leaves open whether it was reached."""
     asked = case.one("asked")
     settled((asked,))
-    if 400 <= asked.status < 500:
+    if is_refusal(asked):
         raise Undecided("the picture's address was refused; whether the endpoint can reach it is not known")
     violation = refused(asked)
     if violation:

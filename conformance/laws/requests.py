@@ -24,7 +24,7 @@ def no_change(case: Case, promise: Promise) -> Iterator[Violation]:
     yield from same_prompt(case, promise)
     plain = case.one("plain")
     for x in case.all("changed"):
-        if x.status == plain.status == 200 and x.is_event_stream != plain.is_event_stream:
+        if x.ok and x.asks_stream != plain.asks_stream and x.is_event_stream != plain.is_event_stream:
             kinds = {True: "a stream", False: "a reply in one piece"}
             yield Violation(
                 "the kind of reply changed", kinds[plain.is_event_stream], kinds[x.is_event_stream], (plain.id, x.id)
@@ -39,7 +39,7 @@ def over_context_prompt(case: Case, promise: Promise) -> Iterator[Violation]:
     if is_refusal(x):
         return
     if x.status != 200:
-        yield Violation("a prompt beyond the context led to a server error", "4xx", f"HTTP {x.status}")
+        yield Violation("a prompt beyond the context is neither refused nor answered", "4xx", f"HTTP {x.status}")
         return
     counted = prompt_tokens_of(x)
     if counted >= words:

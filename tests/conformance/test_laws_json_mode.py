@@ -13,7 +13,7 @@ OBJECT = {"response_format": {"type": "json_object"}}
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 
-def schema_asked(strict: bool | None = None, schema: Any = SCHEMA) -> dict[str, Any]:
+def schema_asked(strict: Any = None, schema: Any = SCHEMA) -> dict[str, Any]:
     inner = {"name": "place", "schema": schema, **({} if strict is None else {"strict": strict})}
     return {"response_format": {"type": "json_schema", "json_schema": inner}}
 
@@ -48,6 +48,11 @@ def test_neither_do_calls_and_stop_strings() -> None:
     assert verdict("json.object-mode-yields-json", whole({**OBJECT, "stop": ["}"]}, completion('{"a": 1'))) == UNDECIDED
 
 
+def test_neither_does_a_stream_that_failed() -> None:
+    failed = streamed([chunk({"content": '{"a"'}, "stop"), {"error": {"message": "gone"}}], OBJECT, ending=b"")
+    assert verdict("json.object-mode-yields-json", failed) == UNDECIDED
+
+
 def test_other_formats_are_free() -> None:
     assert verdict("json.object-mode-yields-json", whole()) == UNSEEN
     assert verdict("json.object-mode-yields-json", whole({"response_format": {"type": "text"}})) == UNSEEN
@@ -67,7 +72,9 @@ def test_strict_and_loose_schemas_are_told_apart() -> None:
     good = completion('{"city": "Oslo"}')
     assert verdict("json.schema-is-met", whole(schema_asked(True), good)) == UNSEEN
     assert verdict("json.strict-schema-is-met", whole(schema_asked(False), good)) == UNSEEN
-    assert verdict("json.schema-is-met", whole(schema_asked(False), good)) == KEPT
+    for loose in (False, None, 1):
+        assert verdict("json.schema-is-met", whole(schema_asked(loose), good)) == KEPT
+        assert verdict("json.strict-schema-is-met", whole(schema_asked(loose), good)) == UNSEEN
 
 
 @pytest.mark.parametrize("schema", [{"type": "nothing"}, {"$ref": "https://example.com/s"}])

@@ -136,8 +136,11 @@ def test_changes_that_mean_nothing() -> None:
     assert unchanged(counted(5), stream) == "the kind of reply changed"
     assert unchanged(stream, counted(5)) == "the kind of reply changed"
     assert unchanged(stream, stream) == KEPT
-    assert "refused" in unchanged(counted(5), refused(400))
+    for status in (199, 400):
+        assert unchanged(stream, refused(status)) == "a request that the document allows is refused"
     assert unchanged(refused(400), counted(5)) == UNDECIDED
+    unasked = replace(stream, sent=counted(5).sent)
+    assert unchanged(unasked, counted(5)) == "the kind of reply changed"
 
 
 def too_long(x: Any) -> str:
@@ -148,8 +151,9 @@ def test_prompts_beyond_the_context() -> None:
     assert too_long(refused(400)) == KEPT
     assert too_long(refused(413)) == KEPT
     assert "not all of it" in too_long(counted(999))
-    assert too_long(counted(1000)) == UNDECIDED
-    assert "server error" in too_long(refused(500))
+    assert [too_long(counted(tokens)) for tokens in (1000, 1001)] == [UNDECIDED] * 2
+    for status in (199, 302, 500):
+        assert "neither refused nor answered" in too_long(refused(status))
     assert too_long(refused(503)) == UNDECIDED
 
 
@@ -166,7 +170,8 @@ def test_log_probabilities_that_are_not_promised() -> None:
     assert verdict(LOGPROBS, whole({"logprobs": True})) == KEPT
     assert verdict(LOGPROBS, with_logprobs(None)) == KEPT
     assert "came back" in verdict(LOGPROBS, with_logprobs({"content": []}))
-    assert verdict(LOGPROBS, whole()) == UNSEEN
+    for other in (None, False, 1):
+        assert verdict(LOGPROBS, whole({"logprobs": other})) == UNSEEN
     assert verdict(LOGPROBS, whole({"logprobs": True}, {"choices": "none"})) == KEPT
 
 
