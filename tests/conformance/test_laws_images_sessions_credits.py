@@ -25,7 +25,7 @@ class TestImages:
 
     @pytest.mark.parametrize("value", [1, 4, 8])
     def test_a_documented_limit(self, value: int) -> None:
-        assert self.limit({"id": "other"}, {"id": "m", "references": {"max": value}}) == KEPT
+        assert self.limit({"id": "other"}, {"id": "a"}, {"id": "m", "references": {"max": value}}) == KEPT
 
     @pytest.mark.parametrize("value", [0, 9, "4", 2.5, True, None])
     def test_no_documented_limit(self, value: Any) -> None:

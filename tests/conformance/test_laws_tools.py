@@ -29,7 +29,8 @@ def text(choice: Any, finish: str = "stop", content: str = "Hello", **more: Any)
 class TestChoice:
     def test_none_yields_no_call(self) -> None:
         assert verdict("tools.none-yields-no-call", text("none")) == KEPT
-        assert "none" in verdict("tools.none-yields-no-call", answer(call(), **asked("none")))
+        (violation,) = found("tools.none-yields-no-call", answer(call(), call("get_time"), **asked("none")))
+        assert (violation.expected, violation.observed) == ("no call", "'get_weather', 'get_time'")
 
     def test_none_is_broken_by_a_streamed_call_too(self) -> None:
         stream = streamed([chunk({"tool_calls": [call(index=0)]}), chunk({}, "stop")], asked("none"))
