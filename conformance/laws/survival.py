@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from conformance.cases import Case
 from conformance.laws.registry import Undecided, Violation, case_law
-from conformance.laws.relations import PASSING_TROUBLE
+from conformance.laws.relations import PASSING_TROUBLE, shortened
 from conformance.wire.exchange import Exchange
 from spec.model import Promise
 
@@ -22,12 +22,12 @@ def _hurt(x: Exchange, below: int) -> Violation | None:
         return Violation(f"the request ended in silence ({x.end})", "an answer", x.problem[:200], (x.id,))
     if x.status >= below and x.status not in PASSING_TROUBLE:
         return Violation("the request led to a server error", f"a status below {below}", str(x.status), (x.id,))
-    if x.status == 200 and x.asks_stream and x.is_event_stream and not x.stream.events:
+    if not x.ok or not x.asks_stream or not x.is_event_stream or _ended(x):
+        return None
+    if not x.stream.events:
         return Violation("the stream has not one event", "events, or a refusal", "none", (x.id,))
-    if x.status == 200 and x.asks_stream and x.is_event_stream and not _ended(x):
-        last = (x.stream.events[-1].data or "")[:160]
-        return Violation("the stream breaks off", "a terminator, or an error event", repr(last), (x.id,))
-    return None
+    last = shortened(x.stream.events[-1].data)
+    return Violation("the stream breaks off", "a terminator, or an error event", last, (x.id,))
 
 
 def _ended(x: Exchange) -> bool:

@@ -94,7 +94,7 @@ def strict_arguments_match_schema(x: Exchange, promise: Promise) -> Iterator[Vio
 def schema_problem(schema: Any, value: Any) -> str | None:
     """What of a JSON Schema an instance breaks, or None; Undecided where the schema itself cannot be used."""
     try:
-        validator = _validator(json.dumps(schema, sort_keys=True))
+        validator = _validator(json.dumps(schema))
     except (ValueError, TypeError, RecursionError) as problem:
         raise Undecided(f"the schema cannot be used: {str(problem)[:200]}") from None
     error = next(iter(validator.iter_errors(value)), None)

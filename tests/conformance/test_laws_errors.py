@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
 from tests.conformance.made import ASKED, chunk, exchange, refused, streamed, whole
 
 JSON, OBJECT, TEXT = "errors.body-is-json", "errors.body-is-an-error-object", "errors.message-is-text"
@@ -261,4 +261,10 @@ def test_a_stream_that_breaks_off_is_not_survived() -> None:
     assert survived(streamed([part])) == KEPT
     assert survived(streamed([part, {"error": ERROR}], ending=b"")) == KEPT
     assert "breaks off" in survived(streamed([part], ending=b""))
+    for end in ("budget", "too-large", "hung-up"):
+        assert survived(streamed([part], ending=b"", end=end)) == UNDECIDED
+    assert survived(whole({"stream": True})) == KEPT
+    cut = streamed([part], ending=b"data: {\n\n")
+    (violation,) = case_found("survived", "messages.lone-surrogate-is-survived", None, asked=cut)
+    assert violation.observed == "'{'"
     assert survived(refused(400)) == KEPT

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
 from tests.conformance.made import chunk, completion, refused, streamed, whole
 
 MISSING, WRONG, REFUSED = "auth.missing-key-is-401", "auth.wrong-key-is-401", "auth.wrong-key-is-refused"
@@ -30,6 +30,14 @@ def test_keys_that_get_another_status() -> None:
     assert keys(WRONG, refused(403), refused(401)) == KEPT
     assert "wrong key" in keys(REFUSED, refused(401), refused(500))
     assert "missing key" in keys(REFUSED, refused(500), refused(401))
+
+
+@pytest.mark.parametrize(("requirement", "expected"), [(MISSING, "401"), (REFUSED, "4xx")])
+def test_what_a_key_should_have_got(requirement: str, expected: str) -> None:
+    params = {} if requirement == REFUSED else {"statuses": [401]}
+    roles = {"control": whole(), "missing": refused(199), "wrong": refused(199)}
+    violation = case_found("keys", requirement, None, **roles, params=params)[0]
+    assert (violation.expected, violation.observed) == (expected, "HTTP 199")
 
 
 def test_half_of_the_keys_is_checked() -> None:

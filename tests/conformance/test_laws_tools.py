@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -156,6 +157,21 @@ class TestArguments:
     def test_a_call_that_was_cut_is_not_judged(self) -> None:
         assert verdict("tools.arguments-are-json", answer(call(arguments="{"), finish="length")) == UNSEEN
 
+    def test_only_the_calls_that_were_not_cut_are_judged(self) -> None:
+        strict = {"name": "get_time", "strict": True, "parameters": {"type": "object", "required": ["zone"]}}
+        request = asked(n=2, tools=[WEATHER, {"type": "function", "function": strict}])
+        body = completion(None, "tool_calls", tool_calls=[call()])
+        for arguments in ('"cut', "[]", "{}"):
+            cut = completion(None, "length", tool_calls=[call("get_time", arguments)])
+            both = whole(request, {**body, "choices": [*body["choices"], {**cut["choices"][0], "index": 1}]})
+            assert verdict("tools.arguments-are-json", both) == KEPT
+            assert verdict("tools.arguments-are-an-object", both) == KEPT
+            assert verdict("tools.strict-arguments-match-schema", both) == UNSEEN
+
+    def test_each_call_is_judged(self) -> None:
+        both = answer(call(arguments="{"), call(arguments='"twice"'))
+        assert "encoded twice" in verdict("tools.arguments-are-an-object", both)
+
     def test_the_input_of_a_custom_tool_is_free_text(self) -> None:
         request = {"tools": [{"type": "custom", "custom": {"name": "note"}}]}
         assert verdict("tools.arguments-are-json", answer(call("note", "free text"), **request)) == UNSEEN
@@ -170,14 +186,15 @@ class TestArguments:
         name = "tools.strict-arguments-match-schema"
         schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
-        def reply(arguments: str, strict: bool = True, parameters: Any = None) -> Any:
+        def reply(arguments: str, strict: Any = True, parameters: Any = None) -> Any:
             definition = {"name": "get_weather", "strict": strict, "parameters": parameters or schema}
             return answer(call(arguments=arguments), tools=[{"type": "function", "function": definition}])
 
         assert verdict(name, reply('{"city": "Oslo"}')) == KEPT
         assert "break the schema" in verdict(name, reply('{"city": 5}'))
         assert "break the schema" in verdict(name, reply("{}"))
-        assert verdict(name, reply("{}", strict=False)) == UNSEEN
+        for loose in (False, None, 1):
+            assert verdict(name, reply("{}", strict=loose)) == UNSEEN
         assert verdict(name, reply("{")) == UNDECIDED
         assert verdict(name, reply('"{}"')) == UNDECIDED
         assert verdict(name, reply("{}", parameters={"$ref": "https://example.com/schema"})) == UNDECIDED
@@ -190,6 +207,10 @@ class TestMessage:
         assert verdict(name, answer(call())) == KEPT
         for bad in ("", None, 7):
             assert "has no id" in verdict(name, answer(call(id=bad)))
+            assert "has no id" in verdict(name, answer(call(id=bad), finish="length"))
+        elsewhere = answer(call(id=""))
+        elsewhere = replace(elsewhere, sent=replace(elsewhere.sent, url="http://127.0.0.1:9/v1/other"))
+        assert verdict(name, elsewhere) == UNSEEN
 
     def test_ids_are_distinct(self) -> None:
         name = "tools.ids-are-distinct"

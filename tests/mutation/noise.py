@@ -17,7 +17,7 @@ STAR = "the star of a signature: whether a parameter may be given by its place"
 FROZEN = "frozen or slots: a guard against slips of ours"
 WIDTH = "how many characters of evidence are shown"
 #: Calls whose arguments are words for people.
-WORDS = ("Violation", "shortened")
+WORDS = ("Violation", "Undecided", "shortened")
 
 Place = tuple[tuple[int, int], tuple[int, int], str]
 
