@@ -28,14 +28,26 @@ def judged(requirement: str, asked: Any, data: dict[str, Any], **more: Any) -> s
 
 
 def test_a_forbidden_request() -> None:
-    assert "was accepted" in judged("request.n.type", whole(), BROKEN)
-    assert judged("request.n.type", refused(400), BROKEN) == UNSEEN
+    accepted = judged("request.n.type", whole(), BROKEN)
+    assert accepted == "a request that breaks /properties/n/type (incorrect_type) was accepted"
+    assert (
+        judged("request.n.type", whole(), {"broken": [1]}) == "a request that breaks the body (generated) was accepted"
+    )
+    for status in (199, 400):
+        assert judged("request.n.type", refused(status), BROKEN) == UNSEEN
     assert judged("request.n.type", whole(), ALLOWED) == UNSEEN
 
 
 @pytest.mark.parametrize(
     ("asked", "found"),
-    [(refused(400), KEPT), (refused(500), "made the server fail"), (whole(), UNDECIDED), (refused(503), UNDECIDED)],
+    [
+        (refused(400), KEPT),
+        (refused(499), KEPT),
+        (refused(500), "made the server fail"),
+        (refused(501), "made the server fail"),
+        (whole(), UNDECIDED),
+        (refused(503), UNDECIDED),
+    ],
 )
 def test_forbidden_requests_are_mistakes_of_the_client(asked: Any, found: str) -> None:
     assert found in judged(MISTAKES, asked, BROKEN)
@@ -47,7 +59,9 @@ def test_forbidden_requests_are_mistakes_of_the_client(asked: Any, found: str) -
     [
         (whole(), KEPT),
         (refused(400), KEPT),
+        (refused(499), KEPT),
         (refused(500), "made the server fail"),
+        (refused(501), "made the server fail"),
         (refused(429), UNDECIDED),
         (replace(refused(), received=None, end="timeout"), UNDECIDED),
         (replace(refused(), received=None, end="reset"), "got no answer"),
@@ -63,6 +77,7 @@ def test_complaints_become_findings_under_the_right_name() -> None:
     content = [{"check": "content_type_conformance", "says": "Undocumented Content-Type"}]
     assert "status_code_conformance" in judged(STATUSES, refused(418), ALLOWED, complaints=status)
     assert judged(TYPES, refused(418), ALLOWED, complaints=status) == KEPT
+    assert judged(STATUSES, refused(418), ALLOWED, complaints=content) == KEPT
     assert "content_type_conformance" in judged(TYPES, refused(400), ALLOWED, complaints=content)
     assert judged(STATUSES, refused(400), ALLOWED) == KEPT
     assert judged(STATUSES, refused(503), ALLOWED, complaints=status) == KEPT

@@ -198,20 +198,23 @@ def test_results_in_any_order() -> None:
 
     def found(swapped: Any, crossed: str = "Rome 3, Oslo 20", first: Any = None) -> str:
         good = whole({}, completion("Oslo 3, Rome 20"))
-        roles = {
-            "in_order": first or good,
-            "again": good,
-            "crossed": whole({}, completion(crossed)),
-            "swapped": swapped,
-        }
-        return case_verdict("result-order", name, **roles)
+        others = {"crossed": whole({}, completion(crossed)), "swapped": swapped}
+        return case_verdict("result-order", name, in_order=first or good, again=good, **others)
 
     assert found(whole({}, completion("Oslo 3, Rome 20"))) == KEPT
     assert "by position" in found(whole({}, completion("Rome 3, Oslo 20")))
+    good, crossed = (whole({}, completion(text)) for text in ("Oslo 3, Rome 20", "Rome 3, Oslo 20"))
+    roles = {"in_order": good, "again": good, "crossed": crossed, "swapped": crossed}
+    (violation,) = case_found("result-order", name, **roles)
+    assert (violation.expected, violation.observed) == ("'Oslo 3, Rome 20'", "'Rome 3, Oslo 20'")
     assert found(whole({}, completion("Rome 20, Oslo 3"))) == UNDECIDED
     assert found(whole({}, completion("Oslo 3, Rome 20")), "Oslo 3, Rome 20") == UNDECIDED
     assert "refused" in found(refused())
-    assert found(refused(), first=refused()) == UNDECIDED
+    for status in (199, 400):
+        assert found(refused(), first=refused(status)) == UNDECIDED
+    for other in ("Oslo 20", "Zagreb 3"):
+        assert found(whole({}, completion("Oslo 3, Rome 20")), other) == KEPT
+        assert found(whole({}, completion(other)), "Rome 3") == UNDECIDED
 
 
 class TestSurvival:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, verdict
+from tests.conformance.judging import KEPT, UNDECIDED, UNSEEN, case_found, case_verdict, found, verdict
 from tests.conformance.made import chunk, completion, refused, streamed, whole
 
 MISSING, WRONG, REFUSED = "auth.missing-key-is-401", "auth.wrong-key-is-401", "auth.wrong-key-is-refused"
@@ -97,7 +97,9 @@ NAMED = "models.reply-names-the-model"
 
 def test_the_model_in_the_reply() -> None:
     assert verdict(NAMED, whole()) == KEPT
-    assert "another model" in verdict(NAMED, whole({"model": "other"}))
+    for other in ("a", "other"):
+        (violation,) = found(NAMED, whole({"model": other}))
+        assert (violation.expected, violation.observed) == (repr(other), "'m'")
     assert verdict(NAMED, whole({"model": 5})) == UNSEEN
     assert verdict(NAMED, refused()) == UNSEEN
     assert verdict(NAMED, whole(body={**completion(), "model": None})) == KEPT
@@ -107,6 +109,8 @@ def test_the_model_in_every_chunk() -> None:
     good = [chunk({"content": "a"}), chunk({}, "stop")]
     assert verdict(NAMED, streamed(good)) == KEPT
     assert "another model" in verdict(NAMED, streamed([good[0], {**good[1], "model": "n"}]))
+    (violation,) = found(NAMED, streamed([{**one, "model": name} for one, name in zip(good, "no", strict=True)]))
+    assert violation.observed == "'n'"
     assert verdict(NAMED, streamed([good[0], {**good[1], "model": None}])) == KEPT
 
 
@@ -125,9 +129,18 @@ def test_renamed_calls(tokens: int, kept: bool) -> None:
     assert (renamed(counted(50), counted(tokens)) == KEPT) is kept
 
 
+def test_without_a_tolerance_the_length_stays() -> None:
+    kind, requirement = "renamed-calls", "messages.call-ids-are-opaque"
+    assert case_verdict(kind, requirement, None, plain=counted(50), changed=counted(50)) == KEPT
+    for tokens in (49, 51):
+        (violation,) = case_found(kind, requirement, None, plain=counted(50), changed=counted(tokens))
+        assert (violation.expected, violation.observed) == ("50 ± 0", str(tokens))
+
+
 def test_renamed_calls_that_cannot_be_compared() -> None:
     assert "refused" in renamed(counted(50), refused(400))
-    assert renamed(refused(400), counted(50)) == UNDECIDED
+    for status in (199, 400):
+        assert renamed(refused(status), counted(50)) == UNDECIDED
     assert renamed(counted(50), refused(429)) == UNDECIDED
     assert renamed(counted(50), whole(body={**completion(), "usage": None})) == UNDECIDED
 

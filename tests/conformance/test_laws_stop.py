@@ -154,6 +154,8 @@ def test_reasoning_stops_nothing():
     [
         (["a", "a"], KEPT),
         (["a", "b"], UNDECIDED),
+        (["b", "a"], UNDECIDED),
+        (["a", "b", "a"], KEPT),
         (["a", "b", "b"], KEPT),
         (["a", "b", "c"], "all differ"),
         (["a"], UNDECIDED),
@@ -162,3 +164,10 @@ def test_reasoning_stops_nothing():
 def test_a_seed(texts, expected):
     asked = [whole({"seed": 7}, completion(text)) for text in texts]
     assert expected in case_verdict("seeded", "sampling.seed-repeats", asked=asked)
+
+
+def test_the_first_two_replies_of_a_seed_are_shown():
+    asked = [whole({"seed": 7}, completion(text)) for text in ("one", "two", "three", "four")]
+    (violation,) = case_found("seeded", "sampling.seed-repeats", asked=asked)
+    assert "4 replies" in violation.message
+    assert (violation.expected[:6], violation.observed[:6]) == ("('one'", "('two'")
