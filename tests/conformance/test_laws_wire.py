@@ -124,6 +124,11 @@ def test_broken_characters_in_arguments():
     assert "arguments holds U+FFFD" in verdict("wire.whole-characters", whole(body=completion(None, tool_calls=[call])))
 
 
+@pytest.mark.parametrize("call", [{"id": "c"}, {"function": "f"}, {"function": {"arguments": 5}}, "c"])
+def test_calls_without_text_hold_no_characters(call):
+    assert verdict("wire.whole-characters", whole(body=completion(None, tool_calls=[call]))) == KEPT
+
+
 def test_nul():
     assert "holds a NUL" in verdict("wire.no-nul-characters", whole(body=completion("ok\0")))
     asked = {"messages": [{"role": "user", "content": "a\0b"}]}

@@ -3,7 +3,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.wire.sse import decode
+from conformance.wire.sse import Event, EventStream, decode
 
 STREAM = (
     b'\xef\xbb\xbfdata: {"a": 1}\r\n\r\n: comment\ndata:one\ndata: two\n\nevent: ping\nid: 7\n\n'
@@ -46,6 +46,33 @@ def test_only_one_space_after_the_colon_is_dropped():
 def test_spans_cover_the_raw_event():
     stream = decode(STREAM)
     assert STREAM[stream.events[1].start : stream.events[1].end] == b": comment\ndata:one\ndata: two\n\n"
+
+
+def test_comments_are_counted_for_the_event_and_the_stream():
+    stream = decode(b": a\n: b\ndata: x\n\ndata: y\n\n: c\n\n: d")
+    assert [event.comments for event in stream.events] == [2, 0, 1]
+    assert stream.comments == 3
+    assert (EventStream(()).comments, Event(0.0, 0, 0, None, ()).comments) == (0, 0)
+
+
+def test_only_data_fields_are_data():
+    assert datas(b"a: 1\ndata: 2\nevent: 3\n\n") == ["2"]
+
+
+def test_the_terminator_is_exact():
+    texts = ("[DONE]", "[DONE] ", "[DONE", "[", "a", "")
+    assert [event.is_done for text in texts for event in decode(f"data: {text}\n\n".encode()).events] == [
+        True, *[False] * 5
+    ]  # fmt: skip
+
+
+def test_without_arrivals_everything_came_at_once():
+    assert [event.at for event in decode(b"data: 1\n\n").events] == [0.0]
+
+
+def test_bytes_beyond_the_recorded_arrivals_came_with_the_last():
+    stream = decode(b"data: 1\n\ndata: 2\n\n", [(0.5, 9), (0.7, 3)])
+    assert [event.at for event in stream.events] == [0.5, 0.7]
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=20))

@@ -40,5 +40,22 @@ def test_brackets_inside_strings_are_not_depth():
     assert parse(b'"' + b"[" * 500 + b'"').ok
 
 
+@pytest.mark.parametrize(("opener", "inner", "closer"), [("[", "", "]"), ('{"a":', "1", "}"), ('[{"a":', "1", "}]")])
+def test_two_hundred_levels_are_deep_enough(opener, inner, closer):
+    levels = 200 // (opener.count("[") + opener.count("{"))
+    assert parse((opener * levels + inner + closer * levels).encode()).ok
+    deeper = "[" + opener * levels + inner + closer * levels + "]"
+    assert parse(deeper.encode()).problems == ("nested more than 200 levels deep",)
+
+
+def test_what_stands_side_by_side_is_not_deep():
+    assert parse(b"[" + b",".join([b"[{}]"] * 300) + b"]").ok
+
+
+@pytest.mark.parametrize("text", [b'{"a": 1, "b": 1, "b": 2}', b'{"c": 1, "b": 1, "c": 2, "b": 2}'])
+def test_the_first_member_that_stands_twice_is_named(text):
+    assert parse(text).problems == ("member 'b' stands twice in one object",)
+
+
 def test_clean_json_has_no_problem():
     assert parse('{"a": ["ü", 1e3, null]}'.encode()).problems == ()
