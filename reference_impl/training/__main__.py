@@ -14,6 +14,7 @@ def main() -> None:
     """Train tiny-chat; under an hour on one CPU core, a few minutes on a GPU."""
     parser = argparse.ArgumentParser(prog="python -m reference_impl.training", description=main.__doc__)
     parser.add_argument("--minutes", type=float, default=45.0, help="length of the run (default 45)")
+    parser.add_argument("--seeing-minutes", type=float, default=6.0, help="lessons in seeing before that (default 6)")
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights, tokenizer and configuration")
     parser.add_argument("--seed", type=int, default=1, help="of weights, dialogues and their order (default 1)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default cpu)")
@@ -26,6 +27,7 @@ def main() -> None:
     train(
         Settings(
             minutes=chosen.minutes,
+            seeing_minutes=chosen.seeing_minutes,
             out=chosen.out,
             seed=chosen.seed,
             device=chosen.device,

@@ -22,6 +22,7 @@ PURE = {
     "white": (255, 255, 255), "cyan": (0, 255, 255), "orange": (255, 165, 0), "purple": (128, 0, 128), "grey": (128, 128, 128),
 }  # fmt: skip
 SHAPES = ("circle", "square", "triangle")
+MOST_SHAPES = 4
 _CLOSE = ({"red", "orange"}, {"red", "brown"}, {"blue", "purple"}, {"grey", "white"}, {"pink", "white"}, {"cyan", "blue"},
           {"yellow", "orange"}, {"brown", "black"}, {"orange", "brown"}, {"pink", "purple"}, {"grey", "black"})  # fmt: skip
 
@@ -69,7 +70,8 @@ def draw(rng: random.Random, background: str, colour: str = "", shape: str = "",
     return to_pixels(image)
 
 
-def _two_colours(rng: random.Random) -> tuple[str, str]:
+def two_colours(rng: random.Random) -> tuple[str, str]:
+    """Background and shape colours that can be told apart."""
     while True:
         pair = rng.sample(list(COLOURS), 2)
         if set(pair) not in _CLOSE:
@@ -115,7 +117,7 @@ def _plain(rng: random.Random) -> PictureTask:
 
 
 def _one_shape(rng: random.Random) -> PictureTask:
-    ground, colour = _two_colours(rng)
+    ground, colour = two_colours(rng)
     if rng.random() < 0.4:
         ground = "white" if colour not in ("white", "grey", "pink") else "black"
     shape = rng.choice(SHAPES)
@@ -144,8 +146,8 @@ def _one_shape(rng: random.Random) -> PictureTask:
 
 
 def _counted(rng: random.Random) -> PictureTask:
-    ground, colour = _two_colours(rng)
-    shape, count = rng.choice(SHAPES), rng.randint(1, 4)
+    ground, colour = two_colours(rng)
+    shape, count = rng.choice(SHAPES), rng.randint(1, MOST_SHAPES)
     picture = [draw(rng, ground, colour, shape, count)]
     noun = shape if count == 1 else f"{shape}s"
     question, answer = rng.choice(

@@ -1,6 +1,6 @@
 """The training run: fresh dialogues all the time, text and pictures together, for a given number of minutes.
 
-Matrices are trained with Muon and everything else with AdamW. The learning rate warms up, stays, and falls
+Before that the vision encoder has lessons of its own. The learning rate warms up, stays, and falls
 over the last third of the time; what is exported is a running average of the weights, usable at any moment.
 """
 
@@ -23,6 +23,8 @@ from reference_impl.model.vision import VisionConfig, VisionEncoder
 from reference_impl.training.circuit import prepare_copying
 from reference_impl.training.corpus import Example, examples, plain_texts
 from reference_impl.training.export import CONFIG, export, initialise
+from reference_impl.training.optimizers import optimizers, set_rates
+from reference_impl.training.seeing import learn_to_see
 from reference_impl.training.tokenizer import train_tokenizer
 
 POOL = 4096
@@ -34,9 +36,6 @@ LONGEST = 2048
 LESSONS = 8_000
 """Dialogues over which plain copying gives way to the whole mixture."""
 
-MATRIX_RATE, OTHER_RATE = 0.02, 0.004
-WARM_UP_STEPS = 60
-STEADY_SHARE = 0.62
 AVERAGE_DECAY = 0.995
 
 
@@ -44,6 +43,8 @@ AVERAGE_DECAY = 0.995
 class Settings:
     """One run. ``batch_tokens`` is the size of a step; ``export_minutes`` the time between exports.
 
+    ``seeing_minutes`` come before: lessons for the vision encoder alone (``seeing.py``).
+    ``steps``, where given, ends the run instead of ``minutes``.
     ``start`` is a folder of an earlier run to go on from; give another seed then, so that its dialogues are new.
     """
 
@@ -52,9 +53,11 @@ class Settings:
     seed: int = 1
     device: str = "cpu"
     batch_tokens: int = 3072
+    seeing_minutes: float = 6.0
     export_minutes: float = 10.0
     compiled: bool = True
     start: Path | None = None
+    steps: int | None = None
 
 
 @dataclass(slots=True)
@@ -75,9 +78,11 @@ def train(settings: Settings, report: Callable[[str], None] = print) -> None:
         transformer, vision = _fresh_model(settings)
     else:
         tokenizer, transformer, vision = _earlier_model(settings)
+    if settings.seeing_minutes:
+        learn_to_see(vision, settings.seed, settings.seeing_minutes, report)
     parts = nn.ModuleList([transformer, vision])
     average = [parameter.detach().clone() for parameter in parts.parameters()]
-    optimizers = _optimizers(parts)
+    teachers = optimizers(parts)
     hidden = torch.compile(transformer, dynamic=True) if settings.compiled else transformer
     report(f"{sum(p.numel() for p in parts.parameters()) / 1e6:.2f} M parameters")
 
@@ -86,15 +91,15 @@ def train(settings: Settings, report: Callable[[str], None] = print) -> None:
     smooth = 0.0
     for batch in _batches(settings, tokenizer):
         elapsed = time.monotonic() - started
-        share = elapsed / (60 * settings.minutes)
+        share = step / settings.steps if settings.steps else elapsed / (60 * settings.minutes)
         if share >= 1:
             break
-        _set_rates(optimizers, step, share)
+        set_rates(teachers, step, share)
         with torch.autocast(settings.device.split(":")[0], torch.bfloat16):
             loss = _loss(batch, transformer, vision, hidden)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(parts.parameters(), 1.0)
-        for optimizer in optimizers:
+        for optimizer in teachers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         decay = min(AVERAGE_DECAY, (step + 1) / (step + 10))
@@ -137,27 +142,6 @@ def _earlier_model(settings: Settings) -> tuple[Tokenizer, Transformer, VisionEn
     parts = nn.ModuleList([loaded.transformer, loaded.vision]).train()
     parts.requires_grad_(True)
     return loaded.tokenizer, loaded.transformer, loaded.vision
-
-
-def _optimizers(parts: nn.Module) -> list[torch.optim.Optimizer]:
-    matrices: list[nn.Parameter] = []
-    others: list[nn.Parameter] = []
-    for name, parameter in parts.named_parameters():
-        hidden_matrix = parameter.ndim == 2 and "embed" not in name and "position" not in name
-        (matrices if hidden_matrix else others).append(parameter)
-    return [
-        torch.optim.Muon(matrices, lr=MATRIX_RATE, momentum=0.95, weight_decay=0.01),
-        torch.optim.AdamW(others, lr=OTHER_RATE, betas=(0.9, 0.98), weight_decay=0.0),
-    ]
-
-
-def _set_rates(optimizers: list[torch.optim.Optimizer], step: int, share: float) -> None:
-    factor = min(1.0, (step + 1) / WARM_UP_STEPS)
-    if share > STEADY_SHARE:
-        factor *= max(0.02, (1 - share) / (1 - STEADY_SHARE))
-    for optimizer, rate in zip(optimizers, (MATRIX_RATE, OTHER_RATE), strict=True):
-        for group in optimizer.param_groups:
-            group["lr"] = rate * factor
 
 
 def _loss(batch: Batch, transformer: Transformer, vision: VisionEncoder, hidden: Callable[..., Tensor]) -> Tensor:

@@ -15,6 +15,8 @@ from reference_impl.training import dialogues
 from reference_impl.training.circuit import prepare_copying
 from reference_impl.training.corpus import example, examples
 from reference_impl.training.export import CONFIG, initialise
+from reference_impl.training.pictures import COLOURS, SHAPES
+from reference_impl.training.seeing import labelled, learn_to_see
 from reference_impl.training.train import Settings, train
 from reference_impl.training.vocabulary import WORDS
 
@@ -22,7 +24,10 @@ from reference_impl.training.vocabulary import WORDS
 @pytest.mark.slow
 def test_a_few_seconds_of_training(tmp_path):
     lines: list[str] = []
-    train(Settings(minutes=0.2, out=tmp_path, batch_tokens=1024, compiled=False, export_minutes=0.05), lines.append)
+    settings = Settings(
+        minutes=0, out=tmp_path, steps=60, seeing_minutes=0.02, batch_tokens=1024, compiled=False, export_minutes=0.01
+    )
+    train(settings, lines.append)
     assert "2.09 M parameters" in lines[0]
     assert any(line.startswith("exported") for line in lines)
     assert lines[-1].startswith("done: ")
@@ -44,6 +49,24 @@ def loss(model):
         total += float(F.cross_entropy(logits, ids[0, 1:][learn], reduction="sum"))
         count += int(learn.sum())
     return total / count
+
+
+def test_labels_say_what_is_in_a_picture():
+    rng = random.Random(3)
+    for _ in range(200):
+        picture, (ground, colour, shape, number) = labelled(rng)
+        colours = len(picture.flatten(1).unique(dim=1).T)
+        assert 0 <= ground < len(COLOURS)
+        assert (colour == len(COLOURS)) == (shape == len(SHAPES)) == (number == 0) == (colours == 1)
+
+
+def test_lessons_in_seeing_change_the_encoder_alone():
+    model = load_model("tiny-chat")
+    before = model.vision.patch.weight.clone()
+    model.vision.requires_grad_(True)
+    learn_to_see(model.vision, seed=1, minutes=0.02, report=lambda line: None)
+    assert not torch.equal(model.vision.patch.weight, before)
+    assert all(parameter.isfinite().all() for parameter in model.vision.parameters())
 
 
 @torch.inference_mode()
