@@ -43,9 +43,12 @@ def test_brackets_inside_strings_are_not_depth():
 @pytest.mark.parametrize(("opener", "inner", "closer"), [("[", "", "]"), ('{"a":', "1", "}"), ('[{"a":', "1", "}]")])
 def test_two_hundred_levels_are_deep_enough(opener, inner, closer):
     levels = 200 // (opener.count("[") + opener.count("{"))
-    assert parse((opener * levels + inner + closer * levels).encode()).ok
-    deeper = "[" + opener * levels + inner + closer * levels + "]"
-    assert parse(deeper.encode()).problems == ("nested more than 200 levels deep",)
+    deep = opener * levels + inner + closer * levels
+    assert parse(deep.encode()).ok
+    wide = "[" + "[]," * 300 + deep[1:-1] + "]" if opener == "[" else deep
+    assert parse(wide.encode()).ok
+    for deeper in (f"[{deep}]", f"[{'[],' * 300}{deep}]"):
+        assert parse(deeper.encode()).problems == ("nested more than 200 levels deep",)
 
 
 def test_what_stands_side_by_side_is_not_deep():
