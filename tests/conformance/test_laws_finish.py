@@ -82,9 +82,10 @@ def test_the_count_of_several_choices_says_nothing_about_one():
     assert verdict("finish.length-means-limit", whole(body=body)) == UNDECIDED
 
 
-def test_only_the_choice_that_was_cut_owes_output():
+@pytest.mark.parametrize("other", ["eos", "unknown"])
+def test_only_the_choice_that_was_cut_owes_output(other):
     body = completion("Hi", "length")
-    body["choices"].append({"index": 1, "message": {"role": "assistant", "content": ""}, "finish_reason": "eos"})
+    body["choices"].append({"index": 1, "message": {"role": "assistant", "content": ""}, "finish_reason": other})
     body["usage"] = {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 0}}
     assert verdict("finish.length-has-output", whole(body=body)) == KEPT
 
@@ -111,12 +112,13 @@ def test_a_lower_limit(short, when_cut, extends):
 
 
 def test_one_reply_under_the_higher_limit_shows_a_cut():
-    roles = {"long": LONG[0], "short": whole(body=completion("1, 2", "stop"))}
-    assert "gives another reason" in case_verdict("cut-short", "finish.length-when-cut", **roles)
+    for long in (LONG[0], [LONG[0], whole(body=completion("Four"))]):
+        roles = {"long": long, "short": whole(body=completion("1, 2", "stop"))}
+        assert "gives another reason" in case_verdict("cut-short", "finish.length-when-cut", **roles)
 
 
 def test_a_text_that_ended_by_itself_ends_there_under_a_higher_limit():
-    rule, text = "limits.longer-limit-extends", "a long way " * 20
+    rule, text = "limits.longer-limit-extends", "a long way " * 40
     roles = {"long": [whole(body=completion("1, 2", "length"))] * 2, "short": whole(body=completion("1, 2", "stop"))}
     assert "goes on" in case_verdict("cut-short", rule, **roles)
     roles = {"long": [whole(body=completion(text + "on"))] * 2, "short": whole(body=completion(text + "o"))}

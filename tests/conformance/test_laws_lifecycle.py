@@ -28,8 +28,11 @@ def test_requests_sent_together():
     for prompt in (4, 6):
         counted = {**good, "together": [asking(ONE), asking(TWO, prompt=prompt)]}
         assert "prompt_tokens differ" in case_verdict("together", MIX, **counted)
+    stream = streamed(COUNTED)
     for status in (429, 400, 199):
         assert case_verdict("together", MIX, together=[asking(ONE), refused(status)], alone=[]) == UNDECIDED
+        odd = replace(stream, received=replace(stream.received, status=status))
+        assert case_verdict("together", MIX, together=[asking(ONE), odd], alone=[]) == UNDECIDED
 
 
 def test_replies_without_counts_are_not_compared():

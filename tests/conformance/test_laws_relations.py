@@ -46,8 +46,9 @@ def test_any_status_but_200_refuses_what_is_allowed(status):
     refusal = why_refused(exchange({}, status, b"for no reason"))
     assert refusal is not None
     assert refusal.observed == f"{status} for no reason"
-    assert case_verdict("same-prompt", "any.id", plain=refused(status), changed=count(5)) == UNDECIDED
-    assert case_verdict("longer-prompt", "any.id", shorter=refused(status), longer=count(5)) == UNDECIDED
+    for other in (count(5), refused(400)):
+        assert case_verdict("same-prompt", "any.id", plain=refused(status), changed=other) == UNDECIDED
+        assert case_verdict("longer-prompt", "any.id", shorter=refused(status), longer=other) == UNDECIDED
 
 
 def test_no_answer_refuses_without_words():

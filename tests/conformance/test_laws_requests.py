@@ -141,6 +141,7 @@ def test_renamed_calls_that_cannot_be_compared() -> None:
     assert "refused" in renamed(counted(50), refused(400))
     for status in (199, 400):
         assert renamed(refused(status), counted(50)) == UNDECIDED
+        assert renamed(refused(status), refused(400)) == UNDECIDED
     assert renamed(counted(50), refused(429)) == UNDECIDED
     assert renamed(counted(50), whole(body={**completion(), "usage": None})) == UNDECIDED
 
