@@ -17,8 +17,8 @@ from tests.reference.process import resident_bytes, started
 
 pytestmark = pytest.mark.endurance
 
-OWN, DRAWN = 100, 40  # of each dialect: by our own generator, and by Schemathesis
-WARM = 50
+OWN, DRAWN = 8_000, 2_000  # of each dialect: by our own generator, and by Schemathesis
+WARM = 1_000
 GROWTH = 24 << 20
 
 
