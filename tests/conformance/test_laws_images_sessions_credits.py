@@ -70,13 +70,14 @@ class TestSessions:
         assert "turn 3" in self.apart([turn(10), turn(20), turn(30)], [turn(10), turn(20), turn(31)])
 
     def test_other_replies_make_other_prompts(self) -> None:
-        for other in ("No.", "Yes, yes."):
+        for other in ("No.", "Zero."):
             assert self.apart([turn(10), turn(20)], [turn(10, other), turn(21)]) == UNDECIDED
         assert self.apart([turn(10), turn(20)], [turn(10), turn(20, "No.")]) == KEPT
 
     def test_refusals(self) -> None:
         for status in (199, 400):
-            assert self.apart([refused(status)], [turn(10)]) == UNDECIDED
+            for other in (turn(10), refused()):
+                assert self.apart([refused(status)], [other]) == UNDECIDED
         assert "refused" in self.apart([turn(10)], [refused()])
         assert self.apart([turn(10)], [refused(503)]) == UNDECIDED
 

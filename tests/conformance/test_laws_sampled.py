@@ -20,7 +20,8 @@ def test_the_planned_trials_are_just_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("successes", "trials", "low", "high"), [(0, 10, 0, 0.3085), (10, 10, 0.6915, 1), (5, 10, 0.1871, 0.8129)]
+    ("successes", "trials", "low", "high"),
+    [(0, 10, 0, 0.3085), (10, 10, 0.6915, 1), (5, 10, 0.1871, 0.8129), (1, 10, 0.0025, 0.4450)],
 )
 def test_exact_intervals(successes: int, trials: int, low: float, high: float) -> None:
     # figures of Clopper and Pearson's method, as any table of it has them
@@ -31,6 +32,7 @@ def test_when_to_stop() -> None:
     assert not enough([])
     assert not enough([False] * (TRIALS - 1))
     assert enough([False] * TRIALS)
+    assert enough([False] * (TRIALS + 1))
     assert enough([False, True])
     assert enough([False, False], trials=2)
 

@@ -68,10 +68,11 @@ def test_each_stopped_reply_is_judged_by_its_own_strings():
 
 
 def test_the_end_of_a_long_text_is_shown():
-    text = "a long way " * 20 + "one, two"
+    text = "a long way " * 40 + "one, two"
     control = [whole(body=completion(text))] * 2
     (violation,) = case_found(KIND, CUT, control=control, stopped=stopped(text, ["e, two", ", "]))
     assert (violation.expected[-4:], violation.observed[-5:]) == (" on'", " two'")
+    assert max(len(violation.expected), len(violation.observed)) < 70
     (violation,) = case_found(KIND, UNMATCHED, control=control, stopped=stopped(text + "!", ["x"]))
     assert (violation.expected[-14:], violation.observed[-15:]) == (" two', 'stop')", " two!', 'stop')")
     (violation,) = found("stop.absent-from-output", stopped(text, ["a long"]))
@@ -115,6 +116,12 @@ def test_an_endpoint_that_changes_its_mind_is_not_judged(rule):
     assert case_verdict(KIND, rule, control=CONTROL, stopped=refused(429, asked={"stop": "two"})) == UNDECIDED
 
 
+def test_where_the_first_control_has_no_match_the_laws_of_a_match_say_nothing():
+    control = [whole(body=completion("three")), CONTROL[0]]
+    assert case_verdict(KIND, CUT, control=control, stopped=stopped("one, ", "two")) == UNSEEN
+    assert case_verdict(KIND, UNMATCHED, control=control, stopped=stopped("one, ", "two")) == UNDECIDED
+
+
 def test_a_control_that_was_refused():
     assert case_verdict(KIND, UNMATCHED, control=[refused(), refused()], stopped=stopped("one", "two")) == UNDECIDED
 
@@ -139,8 +146,8 @@ def test_reasoning_stops_nothing():
     assert case_verdict(kind, rule, control=control, stopped=thought("42", stop=["alpha"])) == KEPT
     for other in ("", "43"):
         assert "changes the answer" in case_verdict(kind, rule, control=control, stopped=thought(other, stop=["alpha"]))
-    long = [thought("a long way " * 20 + "one")] * 2
-    (violation,) = case_found(kind, rule, control=long, stopped=thought("a long way " * 20 + "two", stop=["alpha"]))
+    long = [thought("a long way " * 40 + "one")] * 2
+    (violation,) = case_found(kind, rule, control=long, stopped=thought("a long way " * 40 + "two", stop=["alpha"]))
     assert (violation.expected[-14:], violation.observed[-14:]) == (" one', 'stop')", " two', 'stop')")
     assert case_verdict(kind, rule, control=control, stopped=thought("42", stop=["beta"])) == UNDECIDED
     assert (
