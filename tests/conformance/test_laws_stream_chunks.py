@@ -173,7 +173,9 @@ def test_a_call_that_stays_incomplete(missing):
     assert broken(whole_call, chunk({}, "tool_calls")) == set()
     part = {**head, "function": {k: v for k, v in parts.items() if k != missing}}
     part.pop(missing, None)
-    incomplete = chunk({"role": "assistant", "tool_calls": [part]})
+    incomplete = chunk({"role": "assistant", "tool_calls": [part, {**part, "index": 1}]})
+    expected = f"call 0 of choice 0 folds without {missing}"
+    assert verdict("stream.folds-to-a-valid-message", streamed([incomplete, chunk({}, "tool_calls")])) == expected
     assert broken(incomplete, chunk({}, "tool_calls")) == {"stream.folds-to-a-valid-message"}
     assert broken(incomplete, chunk({}, "length")) == set()
 
@@ -258,6 +260,8 @@ def test_equal_streamed_and_whole():
     assert case_verdict(kind, rule, whole=[same[0], whole()], streamed=GOOD) == UNDECIDED
     assert case_verdict(kind, rule, whole=same[:1], streamed=GOOD) == UNDECIDED
     assert case_verdict(kind, rule, whole=same, streamed=refused(429)) == UNDECIDED
+    (violation,) = case_found(kind, rule, whole=same, streamed=[GOOD, other := streamed([SAID[0], END])])
+    assert violation.exchanges == (same[0].id, other.id)
     assert case_verdict(kind, rule, whole=same) == UNSEEN
     assert case_verdict(kind, rule, streamed=GOOD) == UNSEEN
 
@@ -285,3 +289,5 @@ def test_done_in_the_text():
     assert case_verdict(kind, rule, whole=whole(), streamed=GOOD) == UNDECIDED
     assert case_verdict(kind, rule, whole=whole(), streamed=cut) == UNDECIDED
     assert case_verdict(kind, rule, whole=[whole(), said], streamed=[GOOD, through]) == KEPT
+    with pytest.raises(ValueError, match="shorter than"):
+        case_verdict(kind, rule, whole=[said, said], streamed=through)

@@ -45,7 +45,8 @@ class TestChoice:
     def test_required_yields_a_call(self) -> None:
         assert verdict("tools.required-yields-a-call", answer(call(), **asked("required"))) == KEPT
         assert verdict("tools.required-yields-a-call", text("required")) == "a call was forced and none came"
-        assert verdict("tools.required-yields-a-call", text("auto")) == UNSEEN
+        for other in ("auto", "strictly", NAMED):
+            assert verdict("tools.required-yields-a-call", text(other)) == UNSEEN
 
     @pytest.mark.parametrize("finish", ["length", "content_filter", "inference_timeout"])
     def test_a_reply_that_was_cut_does_not_decide(self, finish: str) -> None:
