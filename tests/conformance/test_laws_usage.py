@@ -180,6 +180,7 @@ def test_a_count_that_is_missing_neither_falls_nor_changes():
     assert verdict(rule, running({"completion_tokens": 1}, usage(5, 2))) == KEPT
     assert verdict(rule, running(usage(5, 2), {"prompt_tokens": 5})) == KEPT
     assert verdict(rule, running({}, usage(5, 3), usage(5, 1))) == "completion_tokens falls within a stream"
+    assert verdict(rule, running({"completion_tokens": 9})) == "completion_tokens falls within a stream"
 
 
 def test_running_counts_stand_on_chunks_with_text():
