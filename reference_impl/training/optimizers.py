@@ -11,10 +11,12 @@ STEADY_SHARE = 0.62
 
 
 def optimizers(parts: nn.Module) -> list[torch.optim.Optimizer]:
-    """Both optimizers over the parameters of `parts`; embeddings and positions are no matrices in Muon's sense."""
+    """Both optimizers over the parameters of `parts` that learn; embeddings and positions are no matrices in Muon's sense."""
     matrices: list[nn.Parameter] = []
     others: list[nn.Parameter] = []
     for name, parameter in parts.named_parameters():
+        if not parameter.requires_grad:
+            continue
         hidden_matrix = parameter.ndim == 2 and not any(word in name for word in ("embed", "position", "heads"))
         (matrices if hidden_matrix else others).append(parameter)
     return [
