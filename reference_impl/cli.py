@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 allow_fetch=options.allow_fetch,
                 planted=as_asked(options.dialect) if options.fault_header else always(options.fault, options.dialect),
                 token_delay=options.token_delay_ms / 1000,
+                tokens_per_chunk=options.tokens_per_chunk,
                 threads=options.threads,
                 shared=options.tensor_parallel > 1,
             )
@@ -67,6 +68,13 @@ def _stop_at_eof() -> None:
     while os.read(0, 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not positive")
+    return number
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fault", action="append", default=[], metavar="ID", help="break one promise")
     parser.add_argument("--fault-header", action="store_true", help=f"obey the header {HEADER}: ID (for proofs)")
     parser.add_argument("--token-delay-ms", type=float, default=0.0, metavar="N", help="stream slowly")
+    parser.add_argument("--tokens-per-chunk", type=_positive, default=1, metavar="N", help="stream in larger pieces")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch on a CPU")
     parser.add_argument(
         "--tensor-parallel", type=int, default=1, metavar="N", help="share the model between N processes"

@@ -41,6 +41,7 @@ class Settings:
     allow_fetch: bool = False
     planted: Planting = no_faults
     token_delay: float = 0.0
+    tokens_per_chunk: int = 1
     threads: int = 1
     shared: bool = False
     """Whether torchrun has started several processes that share the model."""
@@ -56,7 +57,7 @@ def build(settings: Settings) -> tuple[Starlette, Dialect]:
     except (ValueError, OSError, RuntimeError) as problem:
         raise CannotServe(f"the model {settings.model_path!r} cannot be loaded: {problem}") from problem
     engine = Engine(model, threads=settings.threads)
-    backend = Backend(model, engine, settings.token_delay)
+    backend = Backend(model, engine, settings.token_delay, settings.tokens_per_chunk)
     dialect: Dialect
     if settings.dialect == "ark":
         dialect = Ark(backend, fetch_image if settings.allow_fetch else None)

@@ -97,7 +97,8 @@ def _clean(settings: Settings, count: int) -> int:
     for run in clean_runs(settings, count, settings.target.model):
         red = [f"{name} ({red.verdict}: {red.message})" for name, red in run.red.items()] + run.errors
         alarms += bool(red)
-        how = f"seed {run.seed}, {run.workers} workers, {run.delay_ms} ms a token, {run.requests} requests"
+        pace = f"{run.delay_ms} ms a token, {run.tokens_per_chunk} tokens a chunk"
+        how = f"seed {run.seed}, {run.workers} workers, {pace}, {run.requests} requests"
         click.echo(f"{'✗' if red else '✓'} run {run.number} ({how}){': ' + '; '.join(red) if red else ''}")
     click.echo(f"{alarms} of {count} runs raised an alarm")
     return 1 if alarms else 0

@@ -16,7 +16,7 @@ from reference_impl.engine.request import GenerationRequest, PromptTooLong, Samp
 from reference_impl.engine.text import Vocabulary
 from reference_impl.model.checkpoint import LoadedModel
 from reference_impl.server.markup import Markers, ReplyParser
-from reference_impl.server.pieces import Finished, Piece
+from reference_impl.server.pieces import Finished, Piece, merged
 from reference_impl.server.strict_json import Json
 
 Message = Mapping[str, Any]
@@ -87,13 +87,15 @@ class Wish:
 class Backend:
     """One model and its engine."""
 
-    def __init__(self, model: LoadedModel, engine: Engine, token_delay: float = 0.0) -> None:
+    def __init__(
+        self, model: LoadedModel, engine: Engine, token_delay: float = 0.0, tokens_per_chunk: int = 1
+    ) -> None:
         self.model = model
         self.engine = engine
         self.vocabulary = Vocabulary(model.tokenizer)
         self.markers = Markers.of(model.tokenizer)
         self.grammar_markup = Markup.of(model.tokenizer)
-        self._delay = token_delay
+        self._pace = (token_delay, tokens_per_chunk)
         self._longest_token = max(map(len, model.tokenizer.get_vocab()))
 
     @property
@@ -160,7 +162,7 @@ class Backend:
         )
         generation = self.engine.submit(hooks.generation(request))
         parser = ReplyParser(self.vocabulary, self.markers, thinking=prompt.thinking, stops=wish.stops)
-        return Turn(generation, parser, self._delay)
+        return Turn(generation, parser, *self._pace)
 
     def _unwanted_markup(self, thinking: bool) -> dict[int, float]:
         """Tokens that free text must not contain: a reply without a grammar has no calls."""
@@ -183,10 +185,11 @@ class Hooks(Protocol):
 class Turn:
     """One reply on its way. The counts are those of the pieces that have been taken."""
 
-    def __init__(self, generation: Generation, parser: ReplyParser, delay: float) -> None:
+    def __init__(self, generation: Generation, parser: ReplyParser, delay: float, tokens_per_chunk: int) -> None:
         self._generation = generation
         self._parser = parser
         self._delay = delay
+        self._tokens_per_chunk = tokens_per_chunk
         self.prompt_tokens = generation.prompt_tokens
         self.completion_tokens = 0
 
@@ -205,20 +208,26 @@ class Turn:
         self._generation.cancel()
 
     async def pieces(self) -> AsyncIterator[Piece]:
-        """The pieces as they come, `Finished` last."""
+        """The pieces as they come, those of a few tokens together if it is so wished, `Finished` last."""
+        ready: list[Piece] = []
         async for token in self._generation:
             self.completion_tokens += 1
             if self._delay:
                 await asyncio.sleep(self._delay)
-            for piece in self._parser.push(token):
-                yield piece
+            ready += self._parser.push(token)
             if self._parser.stopped:
                 self._generation.cancel()
+                for piece in merged(ready):
+                    yield piece
                 yield Finished("stop")
                 return
+            if self.completion_tokens % self._tokens_per_chunk == 0:
+                for piece in merged(ready):
+                    yield piece
+                ready = []
         # the end token was chosen, so it counts, although it is not shown
         self.completion_tokens = self._generation.completion_tokens
-        for piece in self._parser.finish():
+        for piece in merged([*ready, *self._parser.finish()]):
             yield piece
         if self._generation.finish == "length":
             yield Finished("length")

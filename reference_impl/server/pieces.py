@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 
@@ -51,6 +51,25 @@ class Finished:
 
 
 Piece = Reasoning | Content | CallOpened | CallArguments | CallClosed | Finished
+
+
+def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The same pieces with neighbouring texts of one kind joined."""
+    last: Piece | None = None
+    for piece in pieces:
+        match last, piece:
+            case Reasoning(before), Reasoning(text):
+                last = Reasoning(before + text)
+            case Content(before), Content(text):
+                last = Content(before + text)
+            case CallArguments(index, before), CallArguments(same, text) if index == same:
+                last = CallArguments(index, before + text)
+            case _:
+                if last is not None:
+                    yield last
+                last = piece
+    if last is not None:
+        yield last
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ STEADY_SHARE = 0.62
 
 
 def optimizers(parts: nn.Module) -> list[torch.optim.Optimizer]:
-    """Both optimizers over the parameters of `parts` that learn; embeddings and positions are no matrices in Muon's sense."""
+    """Both over the parameters of `parts` that learn; embeddings and positions are no matrices in Muon's sense."""
     matrices: list[nn.Parameter] = []
     others: list[nn.Parameter] = []
     for name, parameter in parts.named_parameters():

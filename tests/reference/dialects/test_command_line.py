@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 from reference_impl.cli import main
 from reference_impl.model.checkpoint import load_model, randomise
 from reference_impl.model.transformer import ModelConfig, Transformer
+from tests.reference.dialects.endpoint import events_of
 from tests.reference.process import started
 
 DIVISIBLE = {
@@ -51,6 +52,22 @@ def test_a_fault_is_planted_for_every_request() -> None:
         for _ in range(2):
             reply = httpx.post(f"{url}/chat/completions", json={**body, "stream": True}, timeout=30, trust_env=False)
             assert "[DONE]" not in reply.text
+
+
+def test_larger_chunks_have_the_same_text() -> None:
+    texts, counts = [], []
+    for tokens in ("1", "5"):
+        with started("--dialect", "serenity-edge", "--tokens-per-chunk", tokens) as (url, _):
+            messages = [{"role": "user", "content": "Hi"}]
+            body = {"model": "tiny-random", "messages": messages, "max_tokens": 23, "seed": 3}
+            reply = httpx.post(f"{url}/chat/completions", json={**body, "stream": True}, timeout=60, trust_env=False)
+        chunks = [chunk for chunk in events_of(reply.text) if chunk != "[DONE]"]
+        deltas = [choice["delta"] for chunk in chunks for choice in chunk["choices"]]
+        written = [delta.get("content") or delta.get("reasoning") for delta in deltas]
+        texts.append("".join(text for text in written if text))
+        counts.append(sum(bool(text) for text in written))
+    assert texts[0] == texts[1]
+    assert counts[1] <= 5 < counts[0]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from reference_impl.engine.text import Vocabulary
 from reference_impl.model.checkpoint import LoadedModel
 from reference_impl.server.markup import Markers, ReplyParser
-from reference_impl.server.pieces import Reply
+from reference_impl.server.pieces import CallArguments, CallClosed, CallOpened, Content, Reasoning, Reply, merged
 from tests.reference.dialects.scripted import ScriptedEngine
 
 
@@ -105,3 +105,17 @@ def test_what_only_begins_like_markup_is_released_at_the_end(model: LoadedModel)
         reply.add(piece)
 
     assert reply.content == "1 <tool_"
+
+
+def test_merged_pieces_keep_their_order_and_kinds():
+    pieces = [
+        Reasoning("a"), Reasoning("b"), Content("c"), Content("d"), CallOpened(0, "f"), CallArguments(0, "{"),
+        CallArguments(0, "}"), CallClosed(0), CallOpened(1, "f"), CallArguments(1, "{}"), CallClosed(1), Content("e"),
+    ]  # fmt: skip
+    assert list(merged(pieces)) == [
+        Reasoning("ab"), Content("cd"), CallOpened(0, "f"), CallArguments(0, "{}"), CallClosed(0),
+        CallOpened(1, "f"), CallArguments(1, "{}"), CallClosed(1), Content("e"),
+    ]  # fmt: skip
+    apart = [CallArguments(0, "{"), CallArguments(1, "}")]
+    assert list(merged(apart)) == apart
+    assert list(merged([])) == []
