@@ -32,7 +32,8 @@ class KeyValueCache:
         self.head_dim = head_dim
         width = kv_heads * head_dim
         shape = (layers, 2, (blocks + 1) * BLOCK, width)
-        pool = torch.zeros(shape, device=device, dtype=dtype)
+        # Written to at once: memory is taken now, and not little by little while the server runs.
+        pool = torch.empty(shape, device=device, dtype=dtype).zero_()
         # Views made once: a decode step of a small model is mostly the cost of calls.
         self._positions = [(keys, values) for keys, values in pool]  # each [slots, KV*hd]
         self._blocks = [

@@ -80,8 +80,8 @@ def train(settings: Settings, report: Callable[[str], None] = print) -> None:
         tokenizer, transformer, vision = _earlier_model(settings)
     if settings.seeing_minutes:
         learn_to_see(vision, settings.seed, settings.seeing_minutes, report)
-        # A few pictures a step would make Muon, whose steps are as large for faint gradients, walk at random.
-        vision.requires_grad_(False)
+    # A few pictures a step would make Muon, whose steps are as large for faint gradients, walk at random.
+    vision.requires_grad_(False)
     parts = nn.ModuleList([transformer, vision])
     average = [parameter.detach().clone() for parameter in parts.parameters()]
     teachers = optimizers(parts)
