@@ -98,7 +98,7 @@ def _clean(settings: Settings, count: int) -> int:
         red = [f"{name} ({red.verdict}: {red.message})" for name, red in run.red.items()] + run.errors
         alarms += bool(red)
         pace = f"{run.delay_ms} ms a token, {run.tokens_per_chunk} tokens a chunk"
-        how = f"seed {run.seed}, {run.workers} workers, {pace}, {run.requests} requests"
+        how = f"{run.effort}, seed {run.seed}, {run.workers} workers, {pace}, {run.requests} requests"
         click.echo(f"{'✗' if red else '✓'} run {run.number} ({how}){': ' + '; '.join(red) if red else ''}")
     click.echo(f"{alarms} of {count} runs raised an alarm")
     return 1 if alarms else 0
