@@ -1,6 +1,5 @@
-"""Changes of a request that mean nothing, and prompts that are too long.
+"""Prompts that are too long, and fields that are accepted without effect.
 
-Cases of kind `no-change` have the roles `plain` and `changed`: nothing that matters differs between them.
 Cases of kind `over-context` have the role `asked`; `data["words"]` is the least number of tokens it must have.
 """
 
@@ -12,23 +11,10 @@ from conformance.cases import Case
 from conformance.laws.conditions import completed
 from conformance.laws.refusals import about_the_request, is_refusal
 from conformance.laws.registry import Undecided, Violation, case_law, law
-from conformance.laws.relations import prompt_tokens_of, same_prompt, shortened
+from conformance.laws.relations import prompt_tokens_of, shortened
 from conformance.laws.texts import objects
 from conformance.wire.exchange import Exchange
 from spec.model import Promise
-
-
-@case_law("", kind="no-change")
-def no_change(case: Case, promise: Promise) -> Iterator[Violation]:
-    """What means nothing changes neither the status nor prompt_tokens nor the kind of reply (whole or stream)."""
-    yield from same_prompt(case, promise)
-    plain = case.one("plain")
-    for x in case.all("changed"):
-        if x.ok and x.asks_stream != plain.asks_stream and x.is_event_stream != plain.is_event_stream:
-            kinds = {True: "a stream", False: "a reply in one piece"}
-            yield Violation(
-                "the kind of reply changed", kinds[plain.is_event_stream], kinds[x.is_event_stream], (plain.id, x.id)
-            )
 
 
 @case_law("limits.over-context-prompt-is-not-cut", kind="over-context")

@@ -128,7 +128,7 @@ def test_large_bodies(ask: Asker, bodies: Bodies, profile: Profile) -> None:
     below = ask(text.ljust(int(profile.promises[LARGE].params["bytes"])))
     above = ask(text.ljust(int(profile.promises[TOO_LARGE].params["bytes"])))
     ask.case("accepted", [LARGE], asked=below)
-    ask.case("no-change", [LARGE], plain=plain, changed=below)
+    ask.case("same-prompt", [LARGE], plain=plain, changed=below)
     told = {"broken": "the body is larger than documented", "own_status": True}
     ask.case("refused", [TOO_LARGE], told, control=plain, defect=above)
 

@@ -76,7 +76,8 @@ def test_defaults_said_aloud(ask: Asker, bodies: Bodies, profile: Profile) -> No
     """Send a request without and with every documented default."""
     defaults = profile.promises["request.defaults-change-nothing"].params["defaults"]
     body = changed(bodies.chat("Say hello.", 16), temperature=...)
-    ask.case("no-change", ("request.defaults-change-nothing",), plain=ask(body), changed=ask(changed(body, **defaults)))
+    plain, aloud = ask(body), ask(changed(body, **defaults))
+    ask.case("same-prompt", ("request.defaults-change-nothing",), plain=plain, changed=aloud)
 
 
 def _no_effect_fields(profile: Profile) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def test_fields_without_effect_together(ask: Asker, bodies: Bodies, profile: Pro
     changes = [ask(changed(body, **fields)), ask(changed(stream, **fields))]
     ask.case("accepted", ("request.no-effect-fields-are-accepted",), asked=changes)
     for before, after in zip(plain, changes, strict=True):
-        ask.case("no-change", ("request.no-effect-fields-change-nothing",), plain=before, changed=after)
+        ask.case("same-prompt", ("request.no-effect-fields-change-nothing",), plain=before, changed=after)
 
 
 @probe(
@@ -117,5 +118,5 @@ def test_fields_without_effect_one_by_one(ask: Asker, bodies: Bodies, profile: P
         after = ask(changed(body, **{name: value}, **extra))
         ask.case("accepted", ("request.no-effect-fields-are-accepted",), asked=after)
         named = ("request.no-effect-fields-change-nothing",)
-        ask.case("no-change", named, plain=plain, changed=after)
+        ask.case("same-prompt", named, plain=plain, changed=after)
         ask.case("same-text", named, plain=plain, again=again, changed=after)

@@ -129,7 +129,6 @@ class Client:
             facts={**(stamp.facts or {}), **reading.facts},
         )
 
-
     def _limits_left(self) -> Limits:
         """The limits of the next exchange: small ones once the answers so far fill what a run may hold in memory."""
         if self._read < self.limits.run_bytes:

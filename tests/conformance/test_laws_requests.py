@@ -146,25 +146,6 @@ def test_renamed_calls_that_cannot_be_compared() -> None:
     assert renamed(counted(50), whole(body={**completion(), "usage": None})) == UNDECIDED
 
 
-def unchanged(plain: Any, *changed: Any) -> str:
-    return case_verdict("no-change", "request.defaults-change-nothing", None, plain=plain, changed=changed)
-
-
-def test_changes_that_mean_nothing() -> None:
-    usage = {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6}
-    stream = streamed([chunk({"content": "a"}), chunk({}, "stop"), chunk(None, usage=usage)])
-    assert unchanged(counted(5), counted(5)) == KEPT
-    assert "prompt_tokens" in unchanged(counted(5), counted(5), counted(6))
-    assert unchanged(counted(5), stream) == "the kind of reply changed"
-    assert unchanged(stream, counted(5)) == "the kind of reply changed"
-    assert unchanged(stream, stream) == KEPT
-    for status in (199, 400):
-        assert unchanged(stream, refused(status)) == "a request that the document allows is refused"
-    assert unchanged(refused(400), counted(5)) == UNDECIDED
-    unasked = replace(stream, sent=counted(5).sent)
-    assert unchanged(unasked, counted(5)) == "the kind of reply changed"
-
-
 def too_long(x: Any) -> str:
     return case_verdict("over-context", "limits.over-context-prompt-is-not-cut", {"words": 1000}, asked=x)
 

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.endurance
 MINUTES = float(os.environ.get("SOAK_MINUTES", "10"))
 CLIENTS = 8
 WARM_UP = 20_000 if MINUTES >= 1 else 200
-"""Requests before the clock starts: once, after some 10,000 of them, the allocator takes about 50 MiB and keeps it."""
+"""Requests before the clock starts. Once, after some 10,000 of them, the process grows by about 50 MiB, and then stays
+as large; why is not known."""
 GROWTH = 1.05
 JSON = {"content-type": "application/json"}
 LONGEST = 300  # seconds: an answer that nothing limits fills the context, beside seven others
