@@ -13,9 +13,9 @@ import os
 import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
+import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -131,7 +131,7 @@ def on_ray(members: Sequence[Member], settings_file: str, workers: int | None) -
 
 
 def _elsewhere(words: Sequence[str], settings_file: str) -> tuple[int, str, bytes]:
-    """One member on whatever machine this is: its status, what it said, and its folder as a tar."""
+    """One member on whatever machine this is: its status, what it said, and its folder as a zip."""
     with tempfile.TemporaryDirectory() as scratch:
         config, out = Path(scratch) / "conformance.toml", Path(scratch) / "out"
         config.write_text(settings_file, encoding="utf-8")
@@ -140,14 +140,14 @@ def _elsewhere(words: Sequence[str], settings_file: str) -> tuple[int, str, byte
             command(member), capture_output=True, text=True, check=False, cwd=scratch, start_new_session=True
         )
         packed = io.BytesIO()
-        with tarfile.open(fileobj=packed, mode="w:gz") as tar:
-            if out.is_dir():
-                tar.add(out, arcname=".")
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(out.rglob("*")):
+                archive.write(path, path.relative_to(out))
     return done.returncode, done.stdout or done.stderr, packed.getvalue()
 
 
 def _brought_back(member: Member, status: int, said: str, packed: bytes) -> Ended:
     member.out.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=io.BytesIO(packed), mode="r:gz") as tar:
-        tar.extractall(member.out, filter="data")
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(member.out)
     return Ended(member, status if status >= 0 else SUITE_FAILED, said)
