@@ -11,6 +11,7 @@ from conformance.cases import Case
 KIND = "capability"  # cases of this kind ask once for what a capability would serve
 State = Literal["yes", "no", "unknown"]
 DECLARED = "declared by the operator"
+NOT_ASKED = "neither declared nor asked for"
 # What a document makes depend on the model or the deployment. Everything else is promised without an if, so that
 # finding it absent is no excuse, unless the operator declares that the endpoint lacks it.
 OPTIONAL = frozenset({"vision", "reasoning", "credits", "keys", "https-images"})
@@ -30,7 +31,7 @@ class Capability:
 
 def discover(declared: Mapping[str, bool], cases: Iterable[Case], others: Iterable[str]) -> dict[str, Capability]:
     """The state of every capability that was declared, asked for, or is needed by some requirement (`others`)."""
-    found = {name: Capability("unknown", "neither declared nor asked for") for name in others}
+    found = {name: Capability("unknown", NOT_ASKED) for name in others}
     for case in cases:
         if case.kind == KIND:
             found[str(case.data["capability"])] = _from_answers(case)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import conformance
+from conformance.capabilities import NOT_ASKED
 from conformance.reply import reply_of
 from conformance.results import Judged
 from conformance.settings import Settings
@@ -177,7 +178,8 @@ def _notes(
     unseen = [row for row in rows if row["verdict"] == "not_exercised" and row["level"] == "must"]
     if unseen:
         notes.append("Musts that were not exercised: " + ", ".join(row["id"] for row in unseen) + ".")
-    unknown = [name for name, capability in judged.capabilities.items() if capability.state == "unknown"]
+    known = judged.capabilities.items()
+    unknown = [name for name, found in known if found.state == "unknown" and found.source != NOT_ASKED]
     if unknown:
         notes.append(f"Whether the endpoint offers {', '.join(unknown)} is not known.")
     if settings.target.key() is None:
