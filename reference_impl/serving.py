@@ -108,8 +108,10 @@ def _run_shared(settings: Settings) -> None:
         else:
             app, _ = build(settings)
             app.state.engine.follow()
-    finally:
+    except BaseException:
         parallel.leave()
+        raise
+    parallel.end()
 
 
 def _placement(device: str) -> tuple[str, torch.dtype]:

@@ -69,7 +69,7 @@ def one_of_two():
         sys.stdout.write(json.dumps({"answers": answers, "share": local / whole}) + "\n")
     else:
         engine.follow()
-    parallel.leave()
+    parallel.end()
 
 
 @pytest.mark.slow
