@@ -128,9 +128,7 @@ class Asker:
             id=self.session.next_case_id(),
             kind=kind,
             requirements=tuple(requirements),
-            roles={
-                role: (given,) if isinstance(given, Exchange) else tuple(given) for role, given in roles.items()
-            },
+            roles={role: (given,) if isinstance(given, Exchange) else tuple(given) for role, given in roles.items()},
             data=data or {},
             probe=self.probe,
         )

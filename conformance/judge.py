@@ -73,9 +73,7 @@ def _finding(requirement: str, exchange: str, violation: Violation | None) -> Fi
     return Finding(requirement, "violated" if violation else "kept", (exchange,), violation)
 
 
-def _apply(
-    law: Law, promise: Promise, subject: object, ids: tuple[str, ...], case: str | None
-) -> Iterable[Finding]:
+def _apply(law: Law, promise: Promise, subject: object, ids: tuple[str, ...], case: str | None) -> Iterable[Finding]:
     requirement = promise.requirement
     try:
         if not law.applies(subject):

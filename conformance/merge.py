@@ -33,8 +33,10 @@ def merge(shards: Sequence[Path], out: Path) -> tuple[Settings, str, float]:
         for name in SAME:
             if getattr(settings, name) != getattr(first, name):
                 raise MergeError(f"{folder} was run with another {name} than {first_folder}")
-        if settings.target.model != first.target.model or settings.target.name != first.target.name or (
-            first.target.name != "reference" and settings.target.base_url != first.target.base_url
+        if (
+            settings.target.model != first.target.model
+            or settings.target.name != first.target.name
+            or (first.target.name != "reference" and settings.target.base_url != first.target.base_url)
         ):
             raise MergeError(f"{folder} was run against another target than {first_folder}")
         _same_catalogue(folder, first_folder)

@@ -113,9 +113,7 @@ def _status(overall: RunVerdict, counts: Mapping[str, int], ending: Ending) -> i
     return CONFORMANT if overall == "conformant" else NOT_ENOUGH
 
 
-def _reason(
-    overall: RunVerdict, rows: Sequence[Mapping[str, Any]], settings: Settings, ending: Ending
-) -> str:
+def _reason(overall: RunVerdict, rows: Sequence[Mapping[str, Any]], settings: Settings, ending: Ending) -> str:
     musts = _musts(rows)
     passed = sum(row["verdict"] == "pass" for row in musts)
     scope = f"{len(musts)} musts" if not settings.only else f"the {len(musts)} musts selected"
@@ -163,9 +161,7 @@ def _cost(judged: Judged, spent: Spent, wall_s: float) -> dict[str, Any]:
     }
 
 
-def _notes(
-    rows: Sequence[Mapping[str, Any]], settings: Settings, judged: Judged, ending: Ending
-) -> list[str]:
+def _notes(rows: Sequence[Mapping[str, Any]], settings: Settings, judged: Judged, ending: Ending) -> list[str]:
     notes = []
     if ending.stopped:
         notes.append(f"The run stopped sending early: {ending.stopped}.")

@@ -148,7 +148,6 @@ def scope(settings: Settings, profile: Profile, plan: Plan, judged: Judged) -> l
         return [
             name
             for name in profile.promises
-            if name in plan.requirements
-            and (name in judged.findings or not profile.requirements[name].needs)
+            if name in plan.requirements and (name in judged.findings or not profile.requirements[name].needs)
         ]
     return list(profile.promises)

@@ -23,14 +23,22 @@ from conformance.target import Target
 REPORTS = Path("conformance-reports")
 
 
-@click.command(
-    "fleet", context_settings={"auto_envvar_prefix": "CONFORMANCE", "ignore_unknown_options": True}
-)
+@click.command("fleet", context_settings={"auto_envvar_prefix": "CONFORMANCE", "ignore_unknown_options": True})
 @config_option
-@click.option("--target", "names", multiple=True, envvar="CONFORMANCE_TARGET",
-              help="A [targets.NAME] of the settings file (repeatable). Default: all.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=REPORTS, show_default=True,
-              help="Each target gets a folder of its own in it.")
+@click.option(
+    "--target",
+    "names",
+    multiple=True,
+    envvar="CONFORMANCE_TARGET",
+    help="A [targets.NAME] of the settings file (repeatable). Default: all.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=REPORTS,
+    show_default=True,
+    help="Each target gets a folder of its own in it.",
+)
 @click.option("--shards", type=click.IntRange(1, 256), default=1, show_default=True, help="Cut each run into N parts.")
 @click.option("--at-once", type=click.IntRange(1, 256), default=4, show_default=True, help="How many run at a time.")
 @click.option("--ray", "use_ray", is_flag=True, help="Run on the Ray cluster of RAY_ADDRESS (extra: ray).")

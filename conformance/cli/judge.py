@@ -29,8 +29,11 @@ from conformance.wire.journal import read_exchanges
 @click.option("--profile", callback=known_profile, help="The document to judge against. Default: that of the run.")
 @click.option("--strict", is_flag=True, help="A should counts as a must.")
 @terms_options
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
-              help="Folder for record and reports. Default: the run's own folder.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for record and reports. Default: the run's own folder.",
+)
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def command(files: tuple[Path, ...], **given: Any) -> int:
     """Judge recorded traffic: runs' folders, their exchanges.jsonl and cases.jsonl, or HAR archives."""

@@ -37,8 +37,13 @@ LEARNED = Path(__file__).parents[1] / bounds.TABLE
 @click.option("--induce", is_flag=True, help="As for run: with the induce header, more is asked.")
 @click.option("--allow-load", is_flag=True, help="As for run: probes that put load on the endpoint.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--learn", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN",
-              help="Instead: keep, as data, how much these runs of the reference asked at most.")
+@click.option(
+    "--learn",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="RUN",
+    help="Instead: keep, as data, how much these runs of the reference asked at most.",
+)
 def command(**given: Any) -> None:
     """Print how many requests a run sends, and at most how many tokens and how much money, per topic."""
     if given["learn"]:

@@ -84,4 +84,3 @@ def _show(answer: Exchange, settings: Settings) -> int:
             click.echo(for_terminal(f"{level} violated: {finding.requirement}: {finding.violation.message}"))
             worst = max(worst, int(level == "must"))
     return worst
-

@@ -39,8 +39,13 @@ def _shard(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]
 @click.command("run", context_settings={"auto_envvar_prefix": "CONFORMANCE"})
 @spec_dir_option
 @config_option
-@click.option("--target", "name", multiple=True, envvar="CONFORMANCE_TARGET",
-              help="A [targets.NAME] of the settings file (repeatable: see fleet).")
+@click.option(
+    "--target",
+    "name",
+    multiple=True,
+    envvar="CONFORMANCE_TARGET",
+    help="A [targets.NAME] of the settings file (repeatable: see fleet).",
+)
 @click.option("--profile", callback=known_profile, help="ark, serenity-edge, portable, or one of your own.")
 @click.option("--base-url", help="Up to and including /v1, as the OpenAI SDKs take it. Default: the bundled reference.")
 @click.option("--model", help="Model id. Default: the first that GET models lists.")
@@ -65,8 +70,13 @@ def _shard(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]
 @click.option("--induce", is_flag=True, help="The endpoint supports the X-Conformance-Induce header.")
 @click.option("--insecure-http", is_flag=True, help="Allow plain http to other machines.")
 @click.option("--allow-load", is_flag=True, help="Allow probes that put load on the endpoint.")
-@click.option("--reference-fault", "reference_faults", multiple=True, metavar="ID",
-              help="Break the bundled reference in this way (python -m reference_impl --list-faults).")
+@click.option(
+    "--reference-fault",
+    "reference_faults",
+    multiple=True,
+    metavar="ID",
+    help="Break the bundled reference in this way (python -m reference_impl --list-faults).",
+)
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> int:
     """Certify an endpoint against a vendor's document, and write record and reports."""

@@ -30,9 +30,7 @@ def terms_options(command: F) -> F:
     return waivers(baseline(command))
 
 
-def terms_of(
-    policy: Mapping[str, Any], waivers: str | Path | None, baseline: Path | None, target: Target
-) -> Terms:
+def terms_of(policy: Mapping[str, Any], waivers: str | Path | None, baseline: Path | None, target: Target) -> Terms:
     """The terms of a run against a target. Raises UsageError for a waivers file that cannot be used."""
     return Terms(
         policy=Policy(

@@ -112,8 +112,10 @@ def stale(
             problems.append(f"the waiver of {waiver.requirement} expired on {waiver.expires}")
         elif not covered:
             problems.append(f"the waiver of {waiver.requirement} matches no promised requirement")
-        elif waiver.mode == "known-failing" and all(
-            verdicts.get(name) == "pass" for name in covered if name in verdicts
-        ) and any(name in verdicts for name in covered):
+        elif (
+            waiver.mode == "known-failing"
+            and all(verdicts.get(name) == "pass" for name in covered if name in verdicts)
+            and any(name in verdicts for name in covered)
+        ):
             problems.append(f"the waiver of {waiver.requirement} is no longer needed: it passes")
     return problems

@@ -211,8 +211,4 @@ def without_fault(settings: Settings, faults: Iterable[Fault]) -> list[str]:
     profile = spec.load_profile(settings.profile, settings.spec_dir)
     named = {name for fault in faults for name in fault.breaks.get(settings.profile, ())}
     named |= set(consequences().get(NO_FAULT, {}))
-    return [
-        name
-        for name in profile.promises
-        if profile.requirements[name].judge != "untestable" and name not in named
-    ]
+    return [name for name in profile.promises if profile.requirements[name].judge != "untestable" and name not in named]

@@ -83,6 +83,4 @@ def function(name: str, description: str = "", **properties: Mapping[str, Any]) 
 
 WEATHER = function("get_weather", "Get the current weather", city={"type": "string"})
 CLOCK = function("get_time", "Get the current time in a city", city={"type": "string"})
-RATE = function(
-    "get_exchange_rate", "Get an exchange rate", base={"type": "string"}, quote={"type": "string"}
-)
+RATE = function("get_exchange_rate", "Get an exchange rate", base={"type": "string"}, quote={"type": "string"})

@@ -12,9 +12,7 @@ from typing import Any, Literal
 from conformance.wire.sse import EventStream, decode
 from conformance.wire.strict_json import Parsed, parse
 
-End = Literal[
-    "complete", "refused", "timeout", "reset", "protocol-error", "too-large", "hung-up", "budget"
-]
+End = Literal["complete", "refused", "timeout", "reset", "protocol-error", "too-large", "hung-up", "budget"]
 Headers = tuple[tuple[str, str], ...]
 
 LARGE_BYTES = 256 * 1024

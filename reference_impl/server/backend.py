@@ -87,9 +87,7 @@ class Wish:
 class Backend:
     """One model and its engine."""
 
-    def __init__(
-        self, model: LoadedModel, engine: Engine, token_delay: float = 0.0, tokens_per_chunk: int = 1
-    ) -> None:
+    def __init__(self, model: LoadedModel, engine: Engine, token_delay: float = 0.0, tokens_per_chunk: int = 1) -> None:
         self.model = model
         self.engine = engine
         self.vocabulary = Vocabulary(model.tokenizer)

@@ -68,9 +68,7 @@ def serving(handler: Handler) -> Iterator[str]:
             thread.join(timeout=6)
 
 
-def answer(
-    body: bytes, status: str = "200 OK", media_type: str = "application/json", extra: bytes = b""
-) -> bytes:
+def answer(body: bytes, status: str = "200 OK", media_type: str = "application/json", extra: bytes = b"") -> bytes:
     """A plain HTTP/1.1 answer."""
     head = f"HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {len(body)}\r\n".encode()
     return head + extra + b"\r\n" + body

@@ -21,9 +21,7 @@ def opened(chromium, tmp_path):
     def open_(record, address="", width=1280, script=True, **options):
         file = tmp_path / "detection.html"
         file.write_bytes(reports.detection_page(record).encode("utf-8", "backslashreplace"))
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, java_script_enabled=script, **options
-        )
+        context = chromium.new_context(viewport={"width": width, "height": 900}, java_script_enabled=script, **options)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: trouble.append(f"console: {message.text}"))
