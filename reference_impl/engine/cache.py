@@ -41,11 +41,10 @@ class KeyValueCache:
         ]  # each [blocks, BLOCK*KV*hd]
 
     def write(self, layer: int, slots: Tensor, k: Tensor, v: Tensor) -> None:
-        """Store k, v [B,KV,T,hd] at `slots` Long[B*T] (block * BLOCK + offset)."""
-        width = self.kv_heads * self.head_dim
+        """Store k, v [n,KV*hd] at `slots` Long[n] (block * BLOCK + offset)."""
         keys, values = self._positions[layer]
-        keys.index_copy_(0, slots, k.transpose(1, 2).reshape(-1, width))
-        values.index_copy_(0, slots, v.transpose(1, 2).reshape(-1, width))
+        keys.index_copy_(0, slots, k)
+        values.index_copy_(0, slots, v)
 
     def read(self, layer: int, table: Tensor, rows: int) -> tuple[Tensor, Tensor]:
         """The blocks of `table` Long[rows * S/BLOCK] as keys and values, each [rows,KV,S,hd]."""
@@ -77,8 +76,9 @@ class DecodeAttention:
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Write the new keys and values, then attend to everything up to them."""
-        self.cache.write(layer, self.slots, k, v)
-        keys, values = self.cache.read(layer, self.table, q.shape[0])
+        rows = q.shape[0]
+        self.cache.write(layer, self.slots, k.reshape(rows, -1), v.reshape(rows, -1))
+        keys, values = self.cache.read(layer, self.table, rows)
         return attend(q, keys, values, self.mask)
 
 
@@ -97,6 +97,8 @@ class PrefillAttention:
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Write all chunks' keys and values, then attend run by run."""
+        positions = self.slots.shape[0]
+        k, v = k.transpose(1, 2).reshape(positions, -1), v.transpose(1, 2).reshape(positions, -1)
         self.cache.write(layer, self.slots, k, v)
         parts = []
         for first, past, table, mask in self.runs:

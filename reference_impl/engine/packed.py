@@ -2,20 +2,27 @@
 
 Two things are done to a loaded model, in place and without changing what it computes beyond rounding:
 projections of the same input are joined into one (queries, keys and values; gate and up), and every
-weight matrix is packed once into oneDNN's own layout. Packing also makes rows independent of how many rows
-there are: `torch.nn.functional.linear` picks its kernel by the row count, and the kernels differ in the last
-bits, so the same token could come out differently alone and in a batch. oneDNN with packed weights gave the
-same bits for every row count that was tried (and, in bfloat16, ran twice as fast for few rows).
-`runner.py` verifies this at start for the model at hand instead of believing it.
+weight matrix is packed once into the layout of a library's own. Packing also makes rows independent of how many
+rows there are: `torch.nn.functional.linear` picks its kernel by the row count, and the kernels differ in the last
+bits, so the same token could come out differently alone and in a batch. With packed weights every row count that
+was tried gave the same bits. `runner.py` verifies this at start for the model at hand instead of believing it.
+
+float32 models whose weights float16 can hold (all that were saved as such, and bfloat16 but for its tiniest
+numbers) are packed by FBGEMM in float16 and multiplied in float32: half the bytes, and a call that costs less than
+the product. Others are packed by oneDNN, whose calls cost more (20 us were measured) but take any weights.
 """
 
 from __future__ import annotations
+
+import warnings
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor, nn
 
 from reference_impl.model.transformer import Attention, Block, RMSNorm, Transformer
+
+_HALF_STEP = 2.0**-25  # half the distance of float16's smallest numbers
 
 
 class PackedLinear:
@@ -24,40 +31,49 @@ class PackedLinear:
     def __init__(self, *parts: nn.Linear) -> None:
         weight = torch.cat([part.weight.detach() for part in parts]).contiguous()
         biases = [part.bias for part in parts if part.bias is not None]
-        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight)
         self._bias = torch.cat([bias.detach() for bias in biases]) if biases else None
-        self._product = torch.ops.mkldnn._linear_pointwise.default
+        self._half = _half_available() and fits_half(weight)
+        if self._half:
+            with warnings.catch_warnings():
+                # Announced to go some day: where they are gone, oneDNN takes over. Said once, at the first product.
+                warnings.filterwarnings("ignore", "fbgemm_.* is deprecated", UserWarning)
+                self._weight = torch.fbgemm_pack_gemm_matrix_fp16(weight)
+                self(weight.new_zeros(1, weight.shape[1]))
+        else:
+            self._weight = torch.ops.mkldnn._reorder_linear_weight(weight)
 
     def __call__(self, x: Tensor) -> Tensor:
         """[..., in] -> [..., out of all parts]."""
-        product: Tensor = self._product(x, self._weight, self._bias, "none", [], "")
+        if self._half:
+            return torch.fbgemm_linear_fp16_weight_fp32_activation(x, self._weight, self._bias)
+        product: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, self._weight, self._bias, "none", [], "")
         return product
 
 
 class PackedNorm:
-    """A root-mean-square norm as a layer norm of ``[x, -x]``, whose mean is zero: one kernel instead of eight."""
+    """A root-mean-square norm as a layer norm of ``x, -x``, whose mean is zero: one kernel instead of eight."""
 
     def __init__(self, norm: RMSNorm) -> None:
         weight = norm.weight.detach()
-        self._width = len(weight)
-        self._gain = torch.cat((weight, weight))
+        self._gain = torch.stack((weight, weight))  # [2, width]
+        self._signs = weight.new_tensor([[1], [-1]])
         self._eps = norm.eps
 
     def __call__(self, x: Tensor) -> Tensor:
         """[..., width] -> [..., width]."""
-        both = torch.cat((x, -x), dim=-1)
-        return F.layer_norm(both, (2 * self._width,), self._gain.to(x.dtype), None, self._eps)[..., : self._width]
+        both = x.unsqueeze(-2) * self._signs  # [..., 2, width]
+        return torch.layer_norm(both, self._gain.shape, self._gain, None, self._eps).select(-2, 0)
 
 
-class PackedHead(nn.Module):
-    """The vocabulary head, packed."""
+class Packed(nn.Module):
+    """Holds one of the above where the transformer keeps a module."""
 
-    def __init__(self, head: nn.Linear) -> None:
+    def __init__(self, packed: PackedLinear | PackedNorm) -> None:
         super().__init__()
-        self._packed = PackedLinear(head)
+        self._packed = packed
 
     def forward(self, x: Tensor) -> Tensor:
-        """[..., D] -> [..., V]."""
+        """As what it holds."""
         return self._packed(x)
 
 
@@ -71,9 +87,11 @@ class PackedBlock(nn.Module):
         self.head_dim = attention.head_dim
         self.queries = attention.q_proj.out_features // self.head_dim
         self.keys = attention.k_proj.out_features // self.head_dim
+        self.inner = mlp.gate_proj.out_features
         self.eps = block.input_layernorm.eps
         self.before = PackedNorm(block.input_layernorm)
         self.between = PackedNorm(block.post_attention_layernorm)
+        self.signs = block.input_layernorm.weight.detach().new_tensor([[1], [-1]])
         self.gains: Tensor | None = None
         if attention.q_norm is not None and attention.k_norm is not None:
             rows = [attention.q_norm.weight] * self.queries + [attention.k_norm.weight] * self.keys
@@ -86,25 +104,40 @@ class PackedBlock(nn.Module):
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor, attention: Attention) -> Tensor:
         """[B,T,D] -> [B,T,D]; cos and sin [B,1,T,hd]."""
-        batch, length = x.shape[:2]
-        heads = self.qkv(self.before(x)).view(batch, length, -1, self.head_dim)
-        heads = heads.transpose(1, 2)  # [B,H+2KV,T,hd]
-        turning = heads[:, : self.queries + self.keys]
-        both = torch.cat((turning, -turning), dim=-1)  # the pairs (a, b) as a, b, -a, -b
+        # `narrow` and `select` where brackets would do: a small model's step is mostly the cost of calls.
+        batch, length, _ = x.shape
+        width, turning = self.head_dim, self.queries + self.keys
+        heads = self.qkv(self.before(x)).view(batch, length, -1, width).transpose(1, 2)  # [B,H+2KV,T,hd]
+        both = heads.narrow(1, 0, turning).unsqueeze(-2) * self.signs  # the pairs (a, b) as a, b, -a, -b
         if self.gains is not None:  # the norm of queries and keys, as in PackedNorm
-            both = F.layer_norm(both, (2 * self.head_dim,), None, None, self.eps) * self.gains
-        half = self.head_dim // 2
-        across = both[..., half : half + self.head_dim]  # b, -a
-        turned = torch.addcmul(both[..., : self.head_dim] * cos, across, sin, value=-1)
+            both = torch.layer_norm(both, (2, width), None, None, self.eps)
+        both = both.view(batch, turning, length, 2 * width)
+        if self.gains is not None:
+            both = both * self.gains
+        across = both.narrow(-1, width // 2, width)  # b, -a
+        turned = torch.addcmul(both.narrow(-1, 0, width) * cos, across, sin, value=-1)
         mixed = attention(
             self.layer,
-            turned[:, : self.queries],
-            turned[:, self.queries :],
-            heads[:, self.queries + self.keys :],
+            turned.narrow(1, 0, self.queries),
+            turned.narrow(1, self.queries, self.keys),
+            heads.narrow(1, turning, self.keys),
         )
         x = x + self.out(mixed.transpose(1, 2).reshape(batch, length, -1))
-        gate, up = self.gate_up(self.between(x)).chunk(2, dim=-1)
+        gate_up = self.gate_up(self.between(x))
+        gate, up = gate_up.narrow(-1, 0, self.inner), gate_up.narrow(-1, self.inner, self.inner)
         return x + self.down(F.silu(gate) * up)
+
+
+def fits_half(weight: Tensor) -> bool:
+    """Whether float16 holds these float32 numbers: exactly, or, below its smallest, to half a step (3e-8)."""
+    return weight.dtype == torch.float32 and bool((weight - weight.half().float()).abs().max() <= _HALF_STEP)
+
+
+def _half_available() -> bool:
+    """Whether this torch build and CPU have FBGEMM's float16 products."""
+    return "fbgemm" in torch.backends.quantized.supported_engines and hasattr(
+        torch, "fbgemm_linear_fp16_weight_fp32_activation"
+    )
 
 
 def packing_available() -> bool:
@@ -118,6 +151,9 @@ def pack(transformer: Transformer) -> None:
     for index, block in enumerate(transformer.layers):
         if isinstance(block, Block):
             transformer.layers[index] = PackedBlock(block)
-    if isinstance(transformer.lm_head, nn.Linear):
-        head: nn.Module = PackedHead(transformer.lm_head)
-        transformer.lm_head = head  # type: ignore[assignment]
+    norm: nn.Module = transformer.norm
+    if isinstance(norm, RMSNorm):
+        transformer.norm = Packed(PackedNorm(norm))  # type: ignore[assignment]
+    head: nn.Module = transformer.lm_head
+    if isinstance(head, nn.Linear):
+        transformer.lm_head = Packed(PackedLinear(head))  # type: ignore[assignment]

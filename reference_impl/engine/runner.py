@@ -18,7 +18,7 @@ from reference_impl.engine.cache import DecodeAttention, KeyValueCache, PrefillA
 from reference_impl.engine.graphs import DecodeGraphs
 from reference_impl.model.checkpoint import LoadedModel
 
-_SMALLEST_WIDTH = 128
+_SMALLEST_WIDTH = 64
 
 
 @dataclass(slots=True)
@@ -51,6 +51,15 @@ def powers_of_two(limit: int) -> list[int]:
     while sizes[-1] * 2 < limit:
         sizes.append(sizes[-1] * 2)
     return sizes if limit == 1 else [*sizes, limit]
+
+
+def attention_widths(context: int) -> list[int]:
+    """64, 96, 128, 192, 256, …: positions that a step may attend to, up to the first that holds `context`."""
+    widths = [_SMALLEST_WIDTH]
+    while widths[-1] < context:
+        power = widths[-1] & (widths[-1] - 1) == 0
+        widths.append(widths[-1] // 2 * 3 if power else widths[-1] // 3 * 4)
+    return widths
 
 
 class Runner:
@@ -87,7 +96,7 @@ class Runner:
         )
         self._graphs = DecodeGraphs(self.decode_forward) if self.device.type == "cuda" else None
         self._columns = torch.arange(max(context, _SMALLEST_WIDTH) * 2, device=self.device)
-        self.widths = [w for w in (_SMALLEST_WIDTH << n for n in range(32)) if w < 2 * context] or [_SMALLEST_WIDTH]
+        self.widths = attention_widths(context)
         self.row_sizes = powers_of_two(max_rows)
         self.chunk_sizes = powers_of_two(max_chunks)
         if deterministic:
@@ -217,5 +226,5 @@ class Runner:
             n for n in self.row_sizes if torch.equal(self._decode(rows[:n], n, self.widths[0]), narrow[:n])
         ]
         few = self.row_sizes[0]
-        if not all(torch.equal(self._decode(rows[:few], few, width), narrow[:few]) for width in self.widths):
-            self.widths = self.widths[-1:]
+        widest = self._decode(rows[:few], few, self.widths[-1])
+        self.widths = [w for w in self.widths if torch.equal(self._decode(rows[:few], few, w), widest)]
