@@ -18,7 +18,7 @@ from reference_impl.engine.cache import DecodeAttention, KeyValueCache, PrefillA
 from reference_impl.engine.graphs import DecodeGraphs
 from reference_impl.model.checkpoint import LoadedModel
 
-_SMALLEST_WIDTH = 64
+_SMALLEST_WIDTH = 2 * BLOCK
 
 
 @dataclass(slots=True)
@@ -54,11 +54,13 @@ def powers_of_two(limit: int) -> list[int]:
 
 
 def attention_widths(context: int) -> list[int]:
-    """64, 96, 128, 192, 256, …: positions that a step may attend to, up to the first that holds `context`."""
+    """32, 48, 64, …, 128, 160, …: how many positions a step may attend to, four between powers of two.
+
+    They are whole blocks, and the last is the first that holds `context`.
+    """
     widths = [_SMALLEST_WIDTH]
-    while widths[-1] < context:
-        power = widths[-1] & (widths[-1] - 1) == 0
-        widths.append(widths[-1] // 2 * 3 if power else widths[-1] // 3 * 4)
+    while (last := widths[-1]) < context:
+        widths.append(last + max(BLOCK, 1 << last.bit_length() - 3))
     return widths
 
 
