@@ -97,8 +97,10 @@ class Runner:
             dtype=self.dtype,
         )
         self._graphs = DecodeGraphs(self.decode_forward) if self.device.type == "cuda" else None
-        self._columns = torch.arange(max(context, _SMALLEST_WIDTH) * 2, device=self.device)
         self.widths = attention_widths(context)
+        edge = torch.zeros(2 * self.widths[-1], dtype=self.dtype, device=self.device)
+        edge[self.widths[-1] :] = float("-inf")
+        self._masks = {width: edge.unfold(0, width, 1) for width in self.widths}  # views
         self.row_sizes = powers_of_two(max_rows)
         self.chunk_sizes = powers_of_two(max_chunks)
         if deterministic:
@@ -141,10 +143,9 @@ class Runner:
             hidden = torch.cat((hidden, hidden.new_zeros(size - len(hidden), hidden.shape[1])))
         return self.model.transformer.logits(hidden)
 
-    def _mask(self, visible: Tensor, width: int) -> Tensor:
-        """0 where a column is below `visible` [..., 1], else -inf; in the model's type, as SDPA wants it."""
-        hidden = self._columns[:width] >= visible
-        return torch.zeros(hidden.shape, dtype=self.dtype, device=self.device).masked_fill_(hidden, float("-inf"))
+    def _mask(self, positions: Tensor, width: int) -> Tensor:
+        """[n] -> [n,width]: 0 in the columns up to its position, else -inf; in the model's type, as SDPA wants it."""
+        return self._masks[width].index_select(0, self.widths[-1] - 1 - positions)
 
     def _decode(self, rows: list[Row], size: int, width: int) -> Tensor:
         inputs = self._decode_inputs(rows, size, width)
@@ -171,7 +172,7 @@ class Runner:
     def decode_forward(self, inputs: Tensor, size: int, width: int) -> Tensor:
         """Logits Float[size, V] for the vector that `_decode_inputs` lays out, on the model's device."""
         tokens, positions, slots = inputs[: 3 * size].view(3, size).unbind()
-        mask = self._mask(positions[:, None, None, None] + 1, width).expand(-1, -1, self.groups, -1)
+        mask = self._mask(positions, width)[:, None, None].expand(-1, -1, self.groups, -1)
         attention = DecodeAttention(self.cache, slots, inputs[3 * size :], mask)
         transformer = self.model.transformer
         hidden = transformer(transformer.embed(tokens[:, None]), positions[:, None], attention)
@@ -205,7 +206,8 @@ class Runner:
             width = self._width(chunks[past - 1].start + BLOCK) if real else self.widths[0]
             count = chunks[past - 1].start // BLOCK + 1 if real else 0
             table = (chunks[first].blocks[:count] if real else []) + [0] * (width // BLOCK - count)
-            mask = self._mask(positions[first:past, None, :, None] + 1, width).repeat(1, 1, self.groups, 1)
+            mask = self._mask(positions[first:past].flatten(), width).view(past - first, 1, -1, width)
+            mask = mask.repeat(1, 1, self.groups, 1)
             runs.append((first, past, torch.tensor(table, device=self.device), mask))
         return runs
 

@@ -206,8 +206,7 @@ class Block(nn.Module):
 class Transformer(nn.Module):
     """Token embeddings, layers, final norm and vocabulary head."""
 
-    cos: Tensor
-    sin: Tensor
+    turns: Tensor
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -220,9 +219,9 @@ class Transformer(nn.Module):
             self.lm_head.weight = self.embed_tokens.weight
         angles = torch.outer(torch.arange(config.max_positions, dtype=torch.float32), rotary_frequencies(config))
         angles = torch.cat((angles, angles), dim=-1)  # both numbers of a pair turn by the same angle
-        # Angles stay in float32 whatever the weights' type: bfloat16 cannot tell far positions apart.
-        self.register_buffer("cos", angles.cos(), persistent=False)  # [max_positions, hd]
-        self.register_buffer("sin", angles.sin(), persistent=False)
+        # They stay in float32 whatever the weights' type: bfloat16 cannot tell far positions apart.
+        turns = torch.cat((angles.cos(), angles.sin()), dim=-1)  # [max_positions, 2hd]
+        self.register_buffer("turns", turns, persistent=False)
 
     def embed(self, ids: Tensor) -> Tensor:
         """Long[B,T] -> [B,T,D]."""
@@ -230,8 +229,7 @@ class Transformer(nn.Module):
 
     def forward(self, x: Tensor, positions: Tensor, attention: Attention) -> Tensor:
         """Embeddings [B,T,D] at ``positions`` Long[B,T] -> hidden states [B,T,D] after the final norm."""
-        cos = self.cos[positions].unsqueeze(1).to(x.dtype)  # [B,1,T,hd]
-        sin = self.sin[positions].unsqueeze(1).to(x.dtype)
+        cos, sin = F.embedding(positions, self.turns).unsqueeze(1).to(x.dtype).chunk(2, dim=-1)  # [B,1,T,hd]
         for block in self.layers:
             x = block(x, cos, sin, attention)
         return cast(Tensor, self.norm(x))

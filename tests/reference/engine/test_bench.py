@@ -41,4 +41,4 @@ def test_random_model_has_a_tenth_of_a_billion_parameters(model):
     large = bench.random_model("cpu", torch.bfloat16, model)
     count = sum(parameter.numel() for parameter in large.transformer.parameters())
     assert 0.09e9 < count < 0.11e9
-    assert large.transformer.cos.dtype == torch.float32
+    assert large.transformer.turns.dtype == torch.float32

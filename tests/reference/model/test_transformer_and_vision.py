@@ -49,7 +49,7 @@ def test_logits_are_float32_in_bfloat16_too():
     hidden = states(model.transformer, torch.tensor([[1, 2, 3]]))
     assert hidden.dtype == torch.bfloat16
     assert model.transformer.logits(hidden).dtype == torch.float32
-    assert model.transformer.cos.dtype == torch.float32
+    assert model.transformer.turns.dtype == torch.float32
 
 
 def test_attention_callable_sees_rotated_grouped_heads():
