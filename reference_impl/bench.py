@@ -3,8 +3,10 @@
 Measured in one process and in turns, so that a busy machine disturbs all columns alike:
 decode tokens per second through the engine (scheduler, sampling and hand-over to the event loop included),
 transformers' `generate` with the same weights in the same type where transformers is installed, and the
-bandwidth of a matrix-vector product of the same type. A decode step has to read every weight once, so
-that bandwidth divided by the weights' bytes is the most steps per second that a batch of one can take.
+bandwidth of a matrix-vector product of the same type, plain or with packed weights, whichever is faster. A
+decode step has to read every weight once, so that bandwidth divided by the weights' bytes is the most steps per
+second that a batch of one can take; a larger batch multiplies more than it reads. The bytes are those of the
+type that the model was loaded in, also where `engine/packed.py` reads fewer.
 The best of the rounds is printed: on a shared machine the others tell about the neighbours. Each figure is
 given per second and per second of CPU time (all threads of the process), which a busy machine distorts less.
 """
@@ -23,9 +25,11 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
+from torch import Tensor
 
 from reference_impl.bench_server import cost_per_event
 from reference_impl.engine import Engine, GenerationRequest, SamplingParams
+from reference_impl.engine.packed import packing_available
 from reference_impl.model.checkpoint import BUILTINS, CheckpointError, LoadedModel, load_model, randomise
 from reference_impl.model.transformer import ModelConfig, Transformer
 
@@ -119,14 +123,18 @@ def weight_bytes(model: LoadedModel) -> int:
 
 
 def product_bandwidth(dtype: torch.dtype, device: str) -> Rate:
-    """Bytes per second of the best of a few products of one row with a large matrix."""
+    """Bytes per second of the best of a few products of one row with a large matrix, plain and packed."""
     columns = 8192
     matrix = torch.ones(_PRODUCT_BYTES // columns // dtype.itemsize, columns, dtype=dtype, device=device)
     row = torch.ones(1, columns, dtype=dtype, device=device)
+    products: list[Callable[[], Tensor]] = [lambda: F.linear(row, matrix)]
+    if device == "cpu" and packing_available():
+        packed = torch.ops.mkldnn._reorder_linear_weight(matrix)
+        products.append(lambda: torch.ops.mkldnn._linear_pointwise.default(row, packed, None, "none", [], ""))
     rates = []
-    for _ in range(8):
+    for product in products * 8:
         watch = Stopwatch()
-        F.linear(row, matrix)
+        product()
         if device.startswith("cuda"):
             torch.cuda.synchronize()
         rates.append(watch.rate(matrix.numel() * dtype.itemsize))

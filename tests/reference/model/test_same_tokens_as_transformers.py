@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -9,6 +10,8 @@ import pytest
 import torch
 
 from reference_impl.chat.format import Encoded
+from reference_impl.engine import Engine, GenerationRequest, SamplingParams
+from reference_impl.engine.packed import fits_half
 from reference_impl.model.checkpoint import BUILTIN_FOLDER, load_model
 from reference_impl.model.transformer import causal_attention
 from reference_impl.training.greedy import greedy
@@ -50,13 +53,16 @@ CASES = {
     "llama-llama3-rope": ("Llama", {"rope_parameters": LLAMA3}),
     "llama-linear-rope": ("Llama", {"rope_parameters": {"rope_type": "linear", "factor": 4.0, "rope_theta": 1e4}}),
 }
+ROUNDED = ("qwen2", "qwen3-tied", "llama-biased")
+"""Also with numbers that bfloat16 holds, which the engine packs in another way."""
 PROMPTS = ([5, 17, 201, 33], [9] * 12, list(range(40, 80)), [299, 0, 150])
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=[*CASES, *(f"{case}, bfloat16" for case in ROUNDED)])
 def pair(request, tmp_path):
     """A random model of transformers and the same weights loaded here from the folder it wrote."""
-    family, changes = CASES[request.param]
+    case, _, rounded = request.param.partition(", ")
+    family, changes = CASES[case]
     torch.manual_seed(11)
     config = getattr(transformers, f"{family}Config")(**{**SIZES, **changes})
     theirs = getattr(transformers, f"{family}ForCausalLM")(config).eval()
@@ -64,10 +70,14 @@ def pair(request, tmp_path):
         for parameter in theirs.parameters():
             if parameter.ndim == 1:
                 parameter.add_(torch.randn_like(parameter) * 0.2)
+            if rounded:
+                parameter.copy_(parameter.bfloat16().float())
     # Small shards, so that several files have to be joined.
     theirs.save_pretrained(tmp_path, max_shard_size="100KB")
     (tmp_path / "tokenizer.json").write_bytes((BUILTIN_FOLDER / "tokenizer.json").read_bytes())
-    return theirs, load_model(str(tmp_path))
+    ours = load_model(str(tmp_path))
+    assert fits_half(ours.transformer.layers[0].mlp.up_proj.weight) is bool(rounded)
+    return theirs, ours
 
 
 def test_logits_agree(pair):
@@ -81,10 +91,21 @@ def test_logits_agree(pair):
         torch.testing.assert_close(got, expected, atol=2e-4, rtol=2e-4)
 
 
+def by_the_engine(model, prompts, count):
+    async def generate():
+        async with Engine(model, context=128) as engine:
+            params = SamplingParams(max_tokens=count, temperature=0.0)
+            asked = [engine.submit(GenerationRequest(list(prompt), params, frozenset())) for prompt in prompts]
+            return [[token async for token in generation] for generation in asked]
+
+    return asyncio.run(generate())
+
+
 def test_greedy_tokens_are_the_same(pair):
     theirs, ours = pair
     ours = replace(ours, eos_ids=frozenset())  # transformers is given no end token either
     different: set[int] = set()
+    made_here = []
     for prompt in PROMPTS:
         ids = torch.tensor([prompt])
         with torch.inference_mode():
@@ -94,8 +115,10 @@ def test_greedy_tokens_are_the_same(pair):
         expected = made[0, len(prompt) :].tolist()
         assert len(expected) == 32
         assert greedy(ours, Encoded(prompt, []), [], 32) == expected
+        made_here.append(expected)
         different.update(expected)
     assert len(different) > 10, "constant replies would show little"
+    assert by_the_engine(ours, PROMPTS, 32) == made_here  # last: the engine packs the model's layers
 
 
 def test_tiny_chat_is_an_ordinary_qwen3_folder(tmp_path):
