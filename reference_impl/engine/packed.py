@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name
 from torch import Tensor, nn
 
-from reference_impl.model.transformer import Attention, Block, RMSNorm, Transformer
+from reference_impl.model.transformer import Attention, Block, RMSNorm, Transformer, rotate
 
 _HALF_STEP = 2.0**-25  # half the distance of float16's smallest numbers
 
@@ -51,18 +51,20 @@ class PackedLinear:
 
 
 class PackedNorm:
-    """A root-mean-square norm as a layer norm of ``x, -x``, whose mean is zero: one kernel instead of eight."""
+    """A root-mean-square norm over the last axis, in few steps: ``x g sqrt(n) / sqrt(|x|^2 + n eps)``.
 
-    def __init__(self, norm: RMSNorm) -> None:
-        weight = norm.weight.detach()
-        self._gain = torch.stack((weight, weight))  # [2, width]
-        self._signs = weight.new_tensor([[1], [-1]])
-        self._eps = norm.eps
+    gain: [..., width], against which x is broadcast.
+    """
+
+    def __init__(self, gain: Tensor, eps: float) -> None:
+        width = gain.shape[-1]
+        self._gain = gain.detach().float() * width**0.5
+        self._floor = self._gain.new_tensor((width * eps) ** 0.5)
 
     def __call__(self, x: Tensor) -> Tensor:
         """[..., width] -> [..., width]."""
-        both = x.unsqueeze(-2) * self._signs  # [..., 2, width]
-        return torch.layer_norm(both, self._gain.shape, self._gain, None, self._eps).select(-2, 0)
+        length = torch.linalg.vector_norm(x.float(), dim=-1, keepdim=True)
+        return (x * self._gain / torch.hypot(length, self._floor)).to(x.dtype)
 
 
 class Packed(nn.Module):
@@ -88,15 +90,13 @@ class PackedBlock(nn.Module):
         self.queries = attention.q_proj.out_features // self.head_dim
         self.keys = attention.k_proj.out_features // self.head_dim
         self.inner = mlp.gate_proj.out_features
-        self.eps = block.input_layernorm.eps
-        self.before = PackedNorm(block.input_layernorm)
-        self.between = PackedNorm(block.post_attention_layernorm)
-        self.signs = block.input_layernorm.weight.detach().new_tensor([[1], [-1]])
-        self.gains: Tensor | None = None
+        before, between = block.input_layernorm, block.post_attention_layernorm
+        self.before = PackedNorm(before.weight, before.eps)
+        self.between = PackedNorm(between.weight, between.eps)
+        self.norm: PackedNorm | None = None
         if attention.q_norm is not None and attention.k_norm is not None:
-            rows = [attention.q_norm.weight] * self.queries + [attention.k_norm.weight] * self.keys
-            gains = torch.stack([row.detach() for row in rows])[:, None]
-            self.gains = torch.cat((gains, gains), dim=-1)  # [H+KV,1,2hd]
+            gains = attention.q_norm.weight.expand(self.queries, -1), attention.k_norm.weight.expand(self.keys, -1)
+            self.norm = PackedNorm(torch.cat(gains)[:, None], attention.q_norm.eps)  # [H+KV,1,hd]
         self.qkv = PackedLinear(attention.q_proj, attention.k_proj, attention.v_proj)
         self.out = PackedLinear(attention.o_proj)
         self.gate_up = PackedLinear(mlp.gate_proj, mlp.up_proj)
@@ -104,18 +104,14 @@ class PackedBlock(nn.Module):
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor, attention: Attention) -> Tensor:
         """[B,T,D] -> [B,T,D]; cos and sin [B,1,T,hd]."""
-        # `narrow` and `select` where brackets would do: a small model's step is mostly the cost of calls.
+        # `narrow` where brackets would do: a small model's step is mostly the cost of calls.
         batch, length, _ = x.shape
-        width, turning = self.head_dim, self.queries + self.keys
-        heads = self.qkv(self.before(x)).view(batch, length, -1, width).transpose(1, 2)  # [B,H+2KV,T,hd]
-        both = heads.narrow(1, 0, turning).unsqueeze(-2) * self.signs  # the pairs (a, b) as a, b, -a, -b
-        if self.gains is not None:  # the norm of queries and keys, as in PackedNorm
-            both = torch.layer_norm(both, (2, width), None, None, self.eps)
-        both = both.view(batch, turning, length, 2 * width)
-        if self.gains is not None:
-            both = both * self.gains
-        across = both.narrow(-1, width // 2, width)  # b, -a
-        turned = torch.addcmul(both.narrow(-1, 0, width) * cos, across, sin, value=-1)
+        turning = self.queries + self.keys
+        heads = self.qkv(self.before(x)).view(batch, length, -1, self.head_dim).transpose(1, 2)  # [B,H+2KV,T,hd]
+        turned = heads.narrow(1, 0, turning)
+        if self.norm is not None:
+            turned = self.norm(turned)
+        turned = rotate(turned, cos, sin)
         mixed = attention(
             self.layer,
             turned.narrow(1, 0, self.queries),
@@ -153,7 +149,7 @@ def pack(transformer: Transformer) -> None:
             transformer.layers[index] = PackedBlock(block)
     norm: nn.Module = transformer.norm
     if isinstance(norm, RMSNorm):
-        transformer.norm = Packed(PackedNorm(norm))  # type: ignore[assignment]
+        transformer.norm = Packed(PackedNorm(norm.weight, norm.eps))  # type: ignore[assignment]
     head: nn.Module = transformer.lm_head
     if isinstance(head, nn.Linear):
         transformer.lm_head = Packed(PackedLinear(head))  # type: ignore[assignment]

@@ -110,9 +110,11 @@ def rotary_frequencies(config: ModelConfig) -> Tensor:
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotate the pairs (i, i + hd/2) of ``x`` [B,n,T,hd] by the angles of ``cos``, ``sin`` [B,1,T,hd]."""
-    a, b = x.chunk(2, dim=-1)
-    return x * cos + torch.cat((-b, a), dim=-1) * sin
+    """Rotate the pairs (i, i + hd/2) of ``x`` [B,n,T,hd] by the angles of ``cos``, ``sin`` [B,1,T,hd].
+
+    The first half of ``sin`` is negative: a cos - b sin, b cos + a sin.
+    """
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, dims=-1), sin)
 
 
 def causal_attention(layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -207,6 +209,7 @@ class Transformer(nn.Module):
     """Token embeddings, layers, final norm and vocabulary head."""
 
     turns: Tensor
+    """Cosines and sines as `rotate` wants them, [max_positions, 2hd]."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -218,10 +221,9 @@ class Transformer(nn.Module):
         if config.tied_embeddings:
             self.lm_head.weight = self.embed_tokens.weight
         angles = torch.outer(torch.arange(config.max_positions, dtype=torch.float32), rotary_frequencies(config))
-        angles = torch.cat((angles, angles), dim=-1)  # both numbers of a pair turn by the same angle
-        # They stay in float32 whatever the weights' type: bfloat16 cannot tell far positions apart.
-        turns = torch.cat((angles.cos(), angles.sin()), dim=-1)  # [max_positions, 2hd]
-        self.register_buffer("turns", turns, persistent=False)
+        cos, sin = angles.cos(), angles.sin()
+        # These stay in float32 whatever the weights' type: bfloat16 cannot tell far positions apart.
+        self.register_buffer("turns", torch.cat((cos, cos, -sin, sin), dim=-1), persistent=False)
 
     def embed(self, ids: Tensor) -> Tensor:
         """Long[B,T] -> [B,T,D]."""
