@@ -64,7 +64,8 @@ class PackedNorm:
     def __call__(self, x: Tensor) -> Tensor:
         """[..., width] -> [..., width]."""
         length = torch.linalg.vector_norm(x.float(), dim=-1, keepdim=True)
-        return (x * self._gain / torch.hypot(length, self._floor)).to(x.dtype)
+        normed: Tensor = x * self._gain / torch.hypot(length, self._floor)
+        return normed.to(x.dtype)
 
 
 class Packed(nn.Module):
