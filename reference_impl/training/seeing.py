@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from reference_impl.model.vision import VisionEncoder
 from reference_impl.training.optimizers import optimizers, set_rates
 from reference_impl.training.pictures import COLOURS, MOST_SHAPES, SHAPES, draw, two_colours
+from reference_impl.training.together import agree, average_gradients
 
 BATCH = 96
 NAMES = ("background", "colour", "shape", "number")
@@ -46,13 +47,14 @@ def learn_to_see(vision: VisionEncoder, seed: int, minutes: float, report: Calla
     teachers = optimizers(both)
     started, step = time.monotonic(), 0
     right = torch.zeros(len(CLASSES))
-    while (share := (time.monotonic() - started) / (60 * minutes)) < 1:
+    while (share := agree((time.monotonic() - started) / (60 * minutes))) < 1:
         pictures, labels = zip(*(labelled(rng) for _ in range(BATCH)), strict=True)
         wanted = torch.tensor(labels, device=device)  # [BATCH, heads]
         said = heads(vision(torch.stack(pictures).to(device)).mean(dim=1)).split(CLASSES, dim=-1)
         set_rates(teachers, step, share)
         loss: Tensor = torch.stack([F.cross_entropy(one, wanted[:, i]) for i, one in enumerate(said)]).sum()
         loss.backward()  # type: ignore[no-untyped-call]
+        average_gradients(both.parameters())
         for teacher in teachers:
             teacher.step()
             teacher.zero_grad(set_to_none=True)

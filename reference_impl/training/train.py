@@ -25,6 +25,7 @@ from reference_impl.training.corpus import Example, examples, plain_texts
 from reference_impl.training.export import CONFIG, export, initialise
 from reference_impl.training.optimizers import optimizers, set_rates
 from reference_impl.training.seeing import learn_to_see
+from reference_impl.training.together import agree, average_gradients, first_says, own_seed, rank
 from reference_impl.training.tokenizer import train_tokenizer
 
 POOL = 4096
@@ -41,7 +42,7 @@ AVERAGE_DECAY = 0.995
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One run. ``batch_tokens`` is the size of a step; ``export_minutes`` the time between exports.
+    """One run. ``batch_tokens`` is the size of a step, of each process; ``export_minutes`` the time between exports.
 
     ``seeing_minutes`` come before: lessons for the vision encoder alone (``seeing.py``).
     ``steps``, where given, ends the run instead of ``minutes``.
@@ -70,16 +71,25 @@ class Batch:
     places: Tensor
 
 
-def train(settings: Settings, report: Callable[[str], None] = print) -> None:
-    """Run and export to ``settings.out``."""
+def say(line: str) -> None:
+    """Print a line of a run at once."""
+    print(line, flush=True)
+
+
+def train(settings: Settings, report: Callable[[str], None] = say) -> None:
+    """Run and export to ``settings.out``; in several processes the first one reports and exports."""
     torch.manual_seed(settings.seed)
+    first = rank() == 0
+    if not first:
+        report = _nothing
     if settings.start is None:
-        tokenizer = train_tokenizer(plain_texts(settings.seed, 8000), CONFIG["vocab_size"])
+        texts = train_tokenizer(plain_texts(settings.seed, 8000), CONFIG["vocab_size"]).to_str() if first else ""
+        tokenizer = Tokenizer.from_str(first_says(texts))
         transformer, vision = _fresh_model(settings)
     else:
         tokenizer, transformer, vision = _earlier_model(settings)
     if settings.seeing_minutes:
-        learn_to_see(vision, settings.seed, settings.seeing_minutes, report)
+        learn_to_see(vision, own_seed(settings.seed), settings.seeing_minutes, report)
     # A few pictures a step would make Muon, whose steps are as large for faint gradients, walk at random.
     vision.requires_grad_(False)
     parts = nn.ModuleList([transformer, vision])
@@ -93,13 +103,14 @@ def train(settings: Settings, report: Callable[[str], None] = print) -> None:
     smooth = 0.0
     for batch in _batches(settings, tokenizer):
         elapsed = time.monotonic() - started
-        share = step / settings.steps if settings.steps else elapsed / (60 * settings.minutes)
+        share = agree(step / settings.steps if settings.steps else elapsed / (60 * settings.minutes))
         if share >= 1:
             break
         set_rates(teachers, step, share)
         with torch.autocast(settings.device.split(":")[0], torch.bfloat16):
             loss = _loss(batch, transformer, vision, hidden)
         loss.backward()  # type: ignore[no-untyped-call]
+        average_gradients(parts.parameters())
         nn.utils.clip_grad_norm_(parts.parameters(), 1.0)
         for optimizer in teachers:
             optimizer.step()
@@ -119,12 +130,17 @@ def train(settings: Settings, report: Callable[[str], None] = print) -> None:
                 f"step {step} at {elapsed:.0f} s: loss {smooth:.4f}, {seen / 1e6:.2f} M tokens seen, "
                 f"{learned / 1e6:.2f} M learned, {seen / elapsed:.0f} tokens/s"
             )
-        if time.monotonic() - exported > 60 * settings.export_minutes:
+        if first and time.monotonic() - exported > 60 * settings.export_minutes:
             exported = time.monotonic()
             _export(settings.out, parts, average, tokenizer)
             report(f"exported at step {step}")
-    _export(settings.out, parts, average, tokenizer)
+    if first:
+        _export(settings.out, parts, average, tokenizer)
     report(f"done: {step} steps, {seen / 1e6:.2f} M tokens seen, {learned / 1e6:.2f} M learned, loss {smooth:.4f}")
+
+
+def _nothing(line: str) -> None:
+    """What the other processes report."""
 
 
 def _fresh_model(settings: Settings) -> tuple[Transformer, VisionEncoder]:
@@ -160,8 +176,9 @@ def _loss(batch: Batch, transformer: Transformer, vision: VisionEncoder, hidden:
 
 
 def _batches(settings: Settings, tokenizer: Tokenizer) -> Iterator[Batch]:
-    source = examples(settings.seed, tokenizer, LONGEST, LESSONS if settings.start is None else 0)
-    rng = random.Random(settings.seed)  # noqa: S311 - an order, not a secret
+    seed = own_seed(settings.seed)
+    source = examples(seed, tokenizer, LONGEST, LESSONS if settings.start is None else 0)
+    rng = random.Random(seed)  # noqa: S311 - an order, not a secret
     while True:
         pool = sorted((next(source) for _ in range(POOL)), key=lambda made: len(made.ids))
         groups: list[list[Example]] = [[]]
