@@ -66,7 +66,7 @@ def mutated(rng: random.Random, body: dict[str, Any]) -> Any:
         if not path:
             if rng.random() < 0.05:
                 return rng.choice(ODD)
-            body[rng.choice(["max_tokens", "logit_bias", "user", "zzz", "n"])] = rng.choice(ODD)
+            body[rng.choice(["max_tokens", "logit_bias", "user", "zzz", "n"])] = copy.deepcopy(rng.choice(ODD))
             continue
         parent = body
         for key in path[:-1]:
