@@ -20,21 +20,21 @@ STREAM = 1_000_000
 """Between the seeds of two processes' dialogues, far beyond any seed that a person picks."""
 
 
-def work_together(processes: int, threads: int, work: Callable[..., None], *arguments: Any) -> None:
-    """Call ``work(*arguments)`` in so many processes that know of each other; returns when all are done.
+def work_together(count: int, threads: int, work: Callable[..., None], *arguments: Any) -> None:
+    """Call ``work(*arguments)`` in ``count`` processes that know of each other; returns when all are done.
 
     ``work`` and its arguments are pickled. Raises torch's ProcessRaisedException if one of them fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         meeting = (Path(folder) / "meeting").as_uri()
-        spawn(_one_of_them, args=(processes, threads, meeting, work, arguments), nprocs=processes)  # type: ignore[no-untyped-call]
+        spawn(_one_of_them, args=(count, threads, meeting, work, arguments), nprocs=count)  # type: ignore[no-untyped-call]
 
 
 def _one_of_them(
-    rank: int, processes: int, threads: int, meeting: str, work: Callable[..., None], arguments: tuple[Any, ...]
+    rank: int, count: int, threads: int, meeting: str, work: Callable[..., None], arguments: tuple[Any, ...]
 ) -> None:
     torch.set_num_threads(threads)
-    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=processes)
+    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=count)
     try:
         work(*arguments)
     finally:
@@ -45,6 +45,11 @@ def _one_of_them(
 def rank() -> int:
     """This process's number; 0 also alone."""
     return dist.get_rank() if dist.is_initialized() else 0
+
+
+def processes() -> int:
+    """How many work together; 1 alone."""
+    return dist.get_world_size() if dist.is_initialized() else 1
 
 
 def own_seed(seed: int) -> int:
@@ -58,7 +63,7 @@ def agree(value: float) -> float:
         return value
     mean = torch.tensor(value, dtype=torch.float64)
     dist.all_reduce(mean)
-    return float(mean) / dist.get_world_size()
+    return float(mean) / processes()
 
 
 def first_says(value: Any) -> Any:
@@ -82,7 +87,7 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
         gradients.append(parameter.grad)
     joined = torch.cat([gradient.flatten() for gradient in gradients])
     dist.all_reduce(joined)
-    joined /= dist.get_world_size()
+    joined /= processes()
     parts = torch.split(joined, [gradient.numel() for gradient in gradients])
     for gradient, part in zip(gradients, parts, strict=True):
         gradient.copy_(part.view_as(gradient))

@@ -25,7 +25,7 @@ from reference_impl.training.corpus import Example, examples, plain_texts
 from reference_impl.training.export import CONFIG, export, initialise
 from reference_impl.training.optimizers import optimizers, set_rates
 from reference_impl.training.seeing import learn_to_see
-from reference_impl.training.together import agree, average_gradients, first_says, own_seed, rank
+from reference_impl.training.together import agree, average_gradients, first_says, own_seed, processes, rank
 from reference_impl.training.tokenizer import train_tokenizer
 
 POOL = 4096
@@ -99,6 +99,7 @@ def train(settings: Settings, report: Callable[[str], None] = say) -> None:
     report(f"{sum(p.numel() for p in parts.parameters()) / 1e6:.2f} M parameters")
 
     started = exported = time.monotonic()
+    each = f" by each of {processes()}" if processes() > 1 else ""
     step = seen = learned = 0
     smooth = 0.0
     for batch in _batches(settings, tokenizer):
@@ -127,7 +128,7 @@ def train(settings: Settings, report: Callable[[str], None] = say) -> None:
         if step % 50 == 0:
             elapsed = time.monotonic() - started
             report(
-                f"step {step} at {elapsed:.0f} s: loss {smooth:.4f}, {seen / 1e6:.2f} M tokens seen, "
+                f"step {step} at {elapsed:.0f} s: loss {smooth:.4f}, {seen / 1e6:.2f} M tokens seen{each}, "
                 f"{learned / 1e6:.2f} M learned, {seen / elapsed:.0f} tokens/s"
             )
         if first and time.monotonic() - exported > 60 * settings.export_minutes:
@@ -136,7 +137,9 @@ def train(settings: Settings, report: Callable[[str], None] = say) -> None:
             report(f"exported at step {step}")
     if first:
         _export(settings.out, parts, average, tokenizer)
-    report(f"done: {step} steps, {seen / 1e6:.2f} M tokens seen, {learned / 1e6:.2f} M learned, loss {smooth:.4f}")
+    report(
+        f"done: {step} steps, {seen / 1e6:.2f} M tokens seen{each}, {learned / 1e6:.2f} M learned, loss {smooth:.4f}"
+    )
 
 
 def _nothing(line: str) -> None:
