@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.laws import registry
-from conformance.laws.registry import Law, case_law, judged_ids, law, run_law
+from conformance.laws.registry import Law, Violation, case_law, judged_ids, law, run_law
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +62,9 @@ def test_every_judged_id_is_told():
 def test_the_text_is_the_docstring_on_one_line():
     assert Law("a.b", check, bool).text == "Water is wet."
     assert Law("a.b", lambda *_: (), bool).text == ""
+
+
+def test_a_violation_is_what_it_says():
+    said = Violation("wrong", expected="a", observed="b", exchanges=("1",))
+    assert (said.message, said.expected, said.observed, said.exchanges) == ("wrong", "a", "b", ("1",))
+    assert Violation("wrong") == Violation("wrong", "", "", ()) != said
