@@ -8,7 +8,7 @@ import pytest
 
 from conformance.laws.registry import Undecided
 from conformance.laws.relations import refused as why_refused
-from conformance.laws.relations import shortened, steady_outcome
+from conformance.laws.relations import shortened, steady_outcome, steady_text
 from tests.conformance.judging import KEPT, UNDECIDED, case_found, case_verdict
 from tests.conformance.made import chunk, completion, exchange, refused, streamed, whole
 
@@ -34,6 +34,7 @@ def test_what_does_not_fit_is_cut_to_size():
 
 def test_an_outcome_is_steady_when_all_are_the_same():
     assert steady_outcome([said("a"), said("a"), said("a")])[0] == "a"
+    assert steady_text([said("a"), said("a")]) == "a"
     for texts in ("ab", "ba", "aab", "baa"):
         with pytest.raises(Undecided, match="the same way twice"):
             steady_outcome([said(text) for text in texts])
@@ -67,6 +68,12 @@ def test_a_stream_that_becomes_one_body_is_another_kind_of_reply():
     unasked = streamed([chunk({"content": "Hi"}), chunk({}, "stop", usage={"prompt_tokens": 5})], {"stream": None})
     assert case_verdict("same-prompt", "any.id", plain=unasked, changed=count(5)) == "the kind of reply changed"
     assert case_verdict("same-prompt", "any.id", plain=count(5), changed=unasked) == "the kind of reply changed"
+
+
+def test_the_kind_of_reply_may_differ_where_another_was_asked_for():
+    asked = streamed([chunk({"content": "Hi"}), chunk({}, "stop", usage={"prompt_tokens": 5})])
+    assert case_verdict("same-prompt", "any.id", plain=asked, changed=count(5)) == KEPT
+    assert case_verdict("same-prompt", "any.id", plain=count(5), changed=asked) == KEPT
 
 
 def test_what_follows_a_refusal_is_looked_at():
