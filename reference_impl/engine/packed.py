@@ -148,9 +148,7 @@ def pack(transformer: Transformer) -> None:
     for index, block in enumerate(transformer.layers):
         if isinstance(block, Block):
             transformer.layers[index] = PackedBlock(block)
-    norm: nn.Module = transformer.norm
-    if isinstance(norm, RMSNorm):
-        transformer.norm = Packed(PackedNorm(norm.weight, norm.eps))  # type: ignore[assignment]
-    head: nn.Module = transformer.lm_head
-    if isinstance(head, nn.Linear):
-        transformer.lm_head = Packed(PackedLinear(head))  # type: ignore[assignment]
+    if isinstance(transformer.norm, RMSNorm):
+        transformer.norm = Packed(PackedNorm(transformer.norm.weight, transformer.norm.eps))
+    if isinstance(transformer.lm_head, nn.Linear):
+        transformer.lm_head = Packed(PackedLinear(transformer.lm_head))

@@ -216,8 +216,8 @@ class Transformer(nn.Module):
         self.config = config
         self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(Block(config, layer) for layer in range(config.layers))
-        self.norm = RMSNorm(config.hidden_size, config.norm_eps)
-        self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
+        self.norm: nn.Module = RMSNorm(config.hidden_size, config.norm_eps)
+        self.lm_head: nn.Module = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
         if config.tied_embeddings:
             self.lm_head.weight = self.embed_tokens.weight
         angles = torch.outer(torch.arange(config.max_positions, dtype=torch.float32), rotary_frequencies(config))

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from reference_impl.model.checkpoint import load_model
+from reference_impl.training.seeing import learn_to_see
 from reference_impl.training.together import agree, average_gradients, first_says, own_seed, rank, work_together
 from reference_impl.training.train import Settings, train
 
@@ -45,6 +46,23 @@ def test_alone_nothing_changes():
     average_gradients([weight])
     assert weight.grad.tolist() == [1.0, 1.0]
     assert (rank(), own_seed(3), agree(0.25), first_says("me")) == (0, 3, 0.25, "me")
+
+
+def see(folder):
+    """A few lessons in seeing, each process from pictures of its own."""
+    vision = load_model("tiny-chat").vision.requires_grad_(True)
+    torch.manual_seed(1)
+    learn_to_see(vision, own_seed(1), minutes=0.02, report=lambda line: None)
+    torch.save(vision.state_dict(), folder / f"{rank()}.pt")
+
+
+@pytest.mark.slow
+def test_what_two_processes_learn_is_the_same(tmp_path):
+    work_together(2, 1, see, tmp_path)
+    first, second = (torch.load(tmp_path / f"{number}.pt") for number in range(2))
+    before = load_model("tiny-chat").vision.state_dict()
+    assert not torch.equal(first["patch.weight"], before["patch.weight"])
+    assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 @pytest.mark.slow
